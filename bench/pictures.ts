@@ -27,11 +27,9 @@ type Sandbox = { url: string; tracker: string; banner: string; stop(): Promise<v
 
 async function startSandbox(clock: Clock): Promise<Sandbox> {
   let banner = '';
-  const service = await startSandboxService({
-    environment: {},
+  const program = { environment: {}, clock, logOutput: logOutputTo(() => undefined) };
+  const service = await startSandboxService(program, {
     port: '0',
-    clock,
-    logOutput: logOutputTo(() => undefined),
     print: (text) => {
       banner += text;
     },

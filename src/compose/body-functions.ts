@@ -1,4 +1,4 @@
-/** What the thread of bodies runs. */
+/** Runs in the thread of bodies. */
 import type { VerifyJob } from '#adapters/github/webhook-functions.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 

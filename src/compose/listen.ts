@@ -21,23 +21,17 @@ type Listening = {
   load: ServerLoad;
   /**
    * Takes no more connections, and ends the rest once they have a response.
-   * What is still open after `deadline` (ms of the monotonic clock) is cut.
+   * Cuts those that are still open after `deadline` (ms of the monotonic clock).
    */
   close(deadline: number): Promise<void>;
 };
 
-type ListenDeps = {
-  app: HttpApp;
-  host: string;
-  port: number;
-  /** Default `--port`. */
-  setBy?: PortSetter;
-  clock: Clock;
-};
-
-/** Starts listening; port 0 becomes a free one. @throws {StartError} */
-export async function listen(deps: ListenDeps): Promise<Listening> {
-  const { app, host, port, setBy, clock } = deps;
+/** Starts listening; port 0 becomes a free one. `setBy` is by default `--port`. @throws {StartError} */
+export async function listen(
+  app: HttpApp,
+  { host, port, setBy }: { host: string; port: number; setBy?: PortSetter },
+  clock: Clock,
+): Promise<Listening> {
   const load = watchLoad(app.server);
   try {
     await app.listen({ host, port });
@@ -64,10 +58,10 @@ export async function listen(deps: ListenDeps): Promise<Listening> {
 
 type Drain = {
   clock: Clock;
-  /** How long everything is served as before, so that load balancers can notice. */
+  /** Time in which everything is served as before, so that load balancers can notice. */
   delayMs: number;
   load: ServerLoad;
-  /** What is finished meanwhile. */
+  /** Finished meanwhile. */
   work: Promise<unknown>;
 };
 
@@ -119,7 +113,7 @@ function portOf(server: Server): number | undefined {
 
 const OPERATION_PATHS = new Set<string>(Object.values(operationPaths));
 
-/** What comes to a server, requests for health and metrics aside. */
+/** The load of a server, requests for health and metrics aside. */
 export type ServerLoad = {
   /** Requests without a whole response. */
   inFlight(): number;

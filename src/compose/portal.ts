@@ -4,7 +4,7 @@ import { issueAddressOf, readLabels } from '#adapters/github/repository.ts';
 import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
-import type { AppDeps } from '#http/app.ts';
+import type { Area } from '#http/context.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import type { PagesContext } from '#portal/context.ts';
 import { addPages, portalArea } from '#portal/portal.ts';
@@ -14,9 +14,10 @@ import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { createLastKnown } from '#shared/caching.ts';
-import type { Bearer, App } from './app.ts';
+import type { Bearer, App } from './compose.ts';
 
-type PortalParts = App & {
+/** A service with an issuer and a portal. */
+type PortalApp = App & {
   portal: NonNullable<FixedConfig['portal']>;
   rules: NonNullable<Config['identity']>;
 } & Bearer &
@@ -28,16 +29,16 @@ const LABELS_WAIT_MS = 1500;
 const DEAD_LETTERS_EVERY_MS = 10 * SECOND;
 
 /** The portal on the open store and the issuer of the service. */
-export async function composePortal(parts: PortalParts): Promise<NonNullable<AppDeps['portal']>> {
-  const { rules, config, store, clock, cleanup } = parts;
+export async function composePortal(app: PortalApp): Promise<Area> {
+  const { rules, config, store, clock, cleanup } = app;
   const closed = new AbortController();
   cleanup.push('the portal', () => closed.abort());
   const sealer = createSealer(deriveKey(store.secretKey, 'sessions'));
   const sessions = createSessions({ db: store.database, sealer, clock });
-  void purgeNowAndThen(sessions, parts, closed.signal);
-  return (app, context) =>
+  void purgeNowAndThen(sessions, app, closed.signal);
+  return (scope, context) =>
     portalArea(
-      app,
+      scope,
       context,
       {
         repository: config.tracker.repository,
@@ -47,20 +48,20 @@ export async function composePortal(parts: PortalParts): Promise<NonNullable<App
         sealer,
         idempotency: createIdempotency({ db: store.database, clock }),
         formKey: deriveKey(store.secretKey, 'forms'),
-        signIn: composeSignIn(parts, { ...context, sessions, closed: closed.signal }),
-        deadLetters: deadLettersOf(parts),
-        parseForm: parts.bodies.form,
+        signIn: composeSignIn(app, context.publicUrl, sessions, closed.signal),
+        deadLetters: deadLettersOf(app),
+        parseForm: app.bodies.form,
       },
-      (routes) => addPages(routes, pagesContextOf(parts, context.publicUrl)),
+      (routes) => addPages(routes, pagesContextOf(app, context.publicUrl)),
     );
 }
 
-function pagesContextOf(parts: PortalParts, publicUrl: () => string): PagesContext {
-  const { portal, config, settings, tracker } = parts;
+function pagesContextOf(app: PortalApp, publicUrl: () => string): PagesContext {
+  const { portal, config, settings, tracker } = app;
   const { apiUrl, repository } = config.tracker;
   return {
-    ...parts,
-    leadFeed: parts.leads.leadFeed,
+    ...app,
+    leadFeed: app.leads.leadFeed,
     tracker: {
       quota: () => tracker.leadTracker.quota(),
       lastFailure: () => tracker.lastFailure(),
@@ -71,23 +72,25 @@ function pagesContextOf(parts: PortalParts, publicUrl: () => string): PagesConte
     },
     hasReadyz: config.server.opsPort === undefined,
     defaultLimit: () => settings.current().consumers.limitPerMinute,
-    readSpecText: parts.bodies.specText,
+    readSpecText: app.bodies.specText,
     portalClientId: portal.clientId,
     publicUrl,
   };
 }
 
 /** Beside Receipts on every page: as good as a look at the store for each of them. */
-function deadLettersOf({ partners, clock }: Pick<PortalParts, 'partners' | 'clock'>) {
+function deadLettersOf({ partners, clock }: Pick<App, 'partners' | 'clock'>) {
   const read = (): Promise<WorkerStatus> => partners.workerStatus();
   const status = createLastKnown({ read, clock, everyMs: DEAD_LETTERS_EVERY_MS });
   return (): number | undefined => status()?.deadLetters;
 }
 
-type SignInParts = { publicUrl: () => string; sessions: Sessions; closed: AbortSignal };
-
-function composeSignIn(parts: PortalParts, { publicUrl, sessions, closed }: SignInParts) {
-  const { portal, rules, settings, identity, clock, log } = parts;
+function composeSignIn(
+  { portal, rules, settings, identity, clock, log }: PortalApp,
+  publicUrl: () => string,
+  sessions: Sessions,
+  closed: AbortSignal,
+) {
   const { issuer, audience, clockTolerance: clockToleranceMs } = rules;
   const { clientId, scopes, resource } = portal;
   return createSignIn({
@@ -112,10 +115,10 @@ function composeSignIn(parts: PortalParts, { publicUrl, sessions, closed }: Sign
   });
 }
 
-/** What is over counts no more, so that it may stay for a while; a failure is tried again. */
+/** Sessions that are over count no more, so that they may stay for a while; a failure is tried again. */
 async function purgeNowAndThen(
   sessions: Pick<Sessions, 'purge'>,
-  { clock, log }: Pick<PortalParts, 'clock' | 'log'>,
+  { clock, log }: Pick<App, 'clock' | 'log'>,
   closed: AbortSignal,
 ): Promise<void> {
   for (;;) {

@@ -19,10 +19,8 @@ import { createReloadable } from '#shared/reloadable.ts';
 import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
-import type { App } from './app.ts';
-import { composeApp } from './compose-app.ts';
+import { type App, compose, partnerRegistry } from './compose.ts';
 import { cutInTime, drain, listen } from './listen.ts';
-import { partnerRegistry } from './partners.ts';
 import { storeError } from './start-error.ts';
 import { lockStore, openStore, type Store } from './store.ts';
 import { healthChecks } from './telemetry/health.ts';
@@ -40,7 +38,7 @@ type Start = {
   thread?: { module?: URL };
   /** Ends the wait for another service that has the store. */
   stopping?: AbortSignal | undefined;
-  /** What the environment says of traces; default off. */
+  /** Of the environment; default off. */
   tracing?: TracingChoice;
   /** See `ServerDeps`. */
   limits?: ServerDeps['limits'];
@@ -48,9 +46,9 @@ type Start = {
 
 /** A service that listens. */
 export type Service = {
-  /** Where it can be reached from this machine. */
+  /** Its address on this machine. */
   url: string;
-  /** What links use: `server.publicUrl`, else `url`. */
+  /** The address in links: `server.publicUrl`, else `url`. */
   publicUrl: string;
   store: Store;
   access: Access;
@@ -89,7 +87,7 @@ async function serve(start: Start, cleanup: CleanupStack): Promise<Service> {
   const settings = createReloadable(config);
   const cut = new AbortController();
   const base = { config, settings, clock, log, registry, tracing, store, cleanup };
-  const app = await composeApp(base, cut.signal);
+  const app = await compose(base, cut.signal);
   const address: Address = {
     publicUrl: config.server.publicUrl,
     isStopping: false,
@@ -98,7 +96,7 @@ async function serve(start: Start, cleanup: CleanupStack): Promise<Service> {
   const servers = await createServers(app, address, start.limits);
   await store.opened();
   if (servers.operations) await listenForOperations(app, servers.operations);
-  const listening = await listen({ app: servers.public, ...config.server, clock });
+  const listening = await listen(servers.public, config.server, clock);
   const url = serverUrl(listening);
   const publicUrl = (address.publicUrl ??= url);
   let deadline: number | undefined;
@@ -193,7 +191,7 @@ async function openPortal(
 /** Health and metrics come first and go last: they tell of the stop until its end. */
 async function listenForOperations({ config, clock, cleanup }: App, app: HttpApp): Promise<void> {
   const { host, opsPort: port = 0 } = config.server;
-  const listening = await listen({ app, host, port, setBy: 'server.opsPort', clock });
+  const listening = await listen(app, { host, port, setBy: 'server.opsPort' }, clock);
   cleanup.push('the operations server', () => listening.close(clock.monotonicMs()));
 }
 

@@ -18,7 +18,7 @@ export class StartError extends Error {
   }
 }
 
-/** What a person changes to have another port. */
+/** Option or key that a person changes to have another port. */
 export type PortSetter = '--port' | 'server.opsPort';
 
 /** A server that could not listen. */
@@ -50,7 +50,7 @@ export function storeError(error: unknown, url: StoreAddress): unknown {
   );
 }
 
-/** What a person calls the store, without user and password. */
+/** Name of the store for people, without user and password. */
 export function storeName(address: StoreAddress): string {
   return address.engine === 'sqlite' ? address.path : addressOf(address.url);
 }
@@ -61,7 +61,7 @@ function addressOf(secret: Secret): string {
   return `postgres://${host}${pathname}`;
 }
 
-/** What helps where the driver says this, by the code and the text of its error: the first that fits. */
+/** Remedies by code and text of the driver's error: the first that fits counts. */
 const REMEDIES: readonly [code: RegExp, text: RegExp, remedy: string][] = [
   [
     /^$/,

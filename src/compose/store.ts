@@ -26,13 +26,13 @@ import { storeError } from './start-error.ts';
 /** A store that is open and has the newest schema. */
 type Engine = {
   database: Database;
-  /** How it reads the catalog's full text. */
+  /** Searches the catalog's full text. */
   search: SearchVersions;
   /** The right to work of an instance of this id. */
   workerLease: (instance: string) => WorkerLease;
-  /** What its server is; only where it has one. @throws {store-unavailable} */
+  /** Describes its server, where it has one. @throws {store-unavailable} */
   readServer?: () => Promise<ServerInfo>;
-  /** What was applied just now. */
+  /** Applied just now. */
   migrated: readonly Migration[];
   /** Resolves when writes are made; they wait until then. @throws {store-unavailable} */
   opened(): Promise<void>;
@@ -44,7 +44,7 @@ type Engine = {
 export type Store = Engine & {
   /** Every migration that it has. @throws {store-unavailable} */
   readApplied: () => ReturnType<typeof readApplied>;
-  /** Whether deliveries can be stored. */
+  /** Watches whether deliveries can be stored. */
   writes: WriteCheck;
   leads: LeadStore;
   /** Resolves when the store can be read, and is that of our `secretKey`. @throws {store-unavailable} */

@@ -9,11 +9,11 @@ import {
 } from '#adapters/github/webhook.ts';
 import { isHeavy, refuseThread, type Thread } from '#adapters/threads/thread.ts';
 import { transferablesOf } from '#shared/bytes.ts';
-import type { App } from './app.ts';
+import type { App } from './compose.ts';
 
-/** What the tracker tells goes to the cache of leads, then to the directory and to other instances. */
-export function createTrackerWebhook(parts: App): TrackerWebhook {
-  const { settings, bodyThread, tracker, leads, filler, instanceChanges, traffic } = parts;
+/** Takes changes of the tracker to the cache of leads, then to the directory and to other instances. */
+export function createTrackerWebhook(app: App): TrackerWebhook {
+  const { settings, bodyThread, tracker, leads, filler, instanceChanges, traffic } = app;
   const { repository } = tracker;
   const createVerifier = createThreadedVerifiers(bodyThread);
   const verifier = settings.derive((current) =>

@@ -33,17 +33,17 @@ export type Tracker = {
   appClient: () => TrackerClient | undefined;
   repository: Repository;
   leadTracker: LeadTracker;
-  /** How calls have gone lately. */
+  /** Health of the latest calls. */
   condition(): TrackerCondition;
   /** The last failure of a call since the start; `at` in ms since the Unix epoch. */
   lastFailure: TrackerWatch['lastFailure'];
-  /** That the version of its API ends which we speak, for people; undefined until it says so. */
+  /** Tells people that the version of its API ends which we speak; undefined until it says so. */
   versionNotice(): string | undefined;
   /** The time as the tracker has it: for what is held against instants that it told. */
   clock: Clock;
-  /** When an issue of this moment was created at the latest, as it tells; ms since the Unix epoch. */
+  /** Latest time of creation of an issue of this moment, as it tells; ms since the Unix epoch. */
   latestCreation(): number;
-  /** How far its clock is ahead of this machine's, in ms; undefined before its first response. */
+  /** Lead of its clock on this machine's, in ms; undefined before its first response. */
   clockSkewMs(): number | undefined;
   /** Finds out what time it is there, unless a response has told; every half minute at most. */
   learnTime(): void;
@@ -51,7 +51,7 @@ export type Tracker = {
   onReload(): void;
 };
 
-type TrackerSetting = {
+type TrackerOptions = {
   /** Credentials are taken anew when they are replaced. */
   settings: Reloadable<Pick<Config, 'tracker'>>;
   clock: Clock;
@@ -62,15 +62,15 @@ type TrackerSetting = {
   log?: Log;
 };
 
-export function createTracker(deps: TrackerSetting): Tracker {
-  const { settings, cut, log = silentLog } = deps;
-  const trackerClock = createTrackerClock(deps.clock, log);
+export function createTracker(options: TrackerOptions): Tracker {
+  const { settings, cut, log = silentLog } = options;
+  const trackerClock = createTrackerClock(options.clock, log);
   const { clock } = trackerClock;
   const versionNotice = createVersionNotice();
   const onExchange = (call: TrackerExchange): void => {
     trackerClock.note(call);
     versionNotice.note(call);
-    deps.onExchange?.(call);
+    options.onExchange?.(call);
   };
   const { apiUrl, requestTimeout, repository: name } = settings.current().tracker;
   const ask = (): Promise<void> => askTracker(leadTracker, clock);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { App } from '../../src/compose/app.ts';
+import type { App } from '../../src/compose/compose.ts';
 import { createTrackerWebhook } from '../../src/compose/tracker-webhook.ts';
 import { createTraffic, readTraffic, TRACKER } from '#partners/traffic.ts';
 import { silentLog } from '#shared/log.ts';

@@ -15,7 +15,7 @@ import { StartError, storeError } from '../start-error.ts';
 type BackupOptions = { file: string; isForced: boolean; onProgress: OnProgress };
 type RestoreOptions = { file: string; onProgress: OnProgress };
 
-/** What the command `backup` works on. Nothing is opened before it does. */
+/** The command `backup`. Nothing is opened before it works. */
 export function openBackup(config: Config, clock: Pick<Clock, 'now'>) {
   return {
     services: { backUp: (options: BackupOptions) => runBackup(config, clock, options) },
@@ -23,7 +23,7 @@ export function openBackup(config: Config, clock: Pick<Clock, 'now'>) {
   };
 }
 
-/** What the command `restore` works on. Nothing is opened before it does. */
+/** The command `restore`. Nothing is opened before it works. */
 export function openRestore(config: Config) {
   return {
     services: { restore: (request: RestoreOptions) => runRestore(config, request) },

@@ -1,20 +1,16 @@
-/** What commands work on, opened one family at a time. Imports what only some need when they do. */
+/** Opens the service, the store and the tools that commands work on. Imports what only some need when they do. */
 import { createAccess } from '#access/index.ts';
 import type { ImportServer } from '#catalog/import/import-target.ts';
-import type { Environment } from '#config/interpolate.ts';
-import { readTracing } from '#config/tracing.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';
-import { type Log, silentLog } from '#shared/log.ts';
-import { COMMIT, VERSION } from '#shared/program.ts';
+import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/report.ts';
-import { createLog, type LogOutput } from '../telemetry/log.ts';
-import { logWarnings, reloadService } from './reload.ts';
 import { openStore, type Store } from '../store.ts';
-import type { TrackerRequest } from './tracker-alone.ts';
+import type { SandboxRequest, TrackerRequest } from './sandbox.ts';
+import type { Program } from './serve.ts';
 
 const FETCH_TIMEOUT_MS = 10 * SECOND;
 
@@ -22,19 +18,24 @@ type CopyRequest = { from: string; to: string; onProgress: OnProgress };
 
 type Opened<T> = { services: T; close(): Promise<void> };
 
-export type CommandServicesDeps = { clock: Clock; environment: Environment; logOutput: LogOutput };
-
 /** Everything that the command line needs of the composition root. */
-export function createCommandServices(deps: CommandServicesDeps) {
-  const { clock } = deps;
+export function createCommandServices(program: Program) {
+  const { clock, environment } = program;
   return {
-    serve: createServeServices(deps),
+    serve: {
+      service: async (load: () => Config, stopping: AbortSignal) =>
+        (await import('./serve.ts')).serve(program, load, stopping),
+      sandbox: async (request: SandboxRequest) =>
+        (await import('./sandbox.ts')).startSandboxService(program, request),
+      tracker: async (request: TrackerRequest) =>
+        (await import('./sandbox.ts')).startTrackerOnly(program, request),
+    },
     openapi: {
       render: async () => (await import('./openapi.ts')).renderOpenApi(),
     },
     store: {
       copy: async (request: CopyRequest) =>
-        (await import('./stopped-store.ts')).copyStore(request, deps.environment),
+        (await import('./stopped-store.ts')).copyStore(request, environment),
       rekey: async (config: Config) => (await import('./stopped-store.ts')).openRekey(config),
     },
     doctor: async (config: Config) => {
@@ -46,38 +47,6 @@ export function createCommandServices(deps: CommandServicesDeps) {
     restore: async (config: Config) => (await import('./backup.ts')).openRestore(config),
     ...createStoreServices(clock),
   };
-}
-
-function createServeServices({ clock, environment, logOutput }: CommandServicesDeps) {
-  return {
-    service: async (load: () => Config, stopping: AbortSignal) => {
-      const config = load();
-      const { startService } = await import('../service.ts');
-      const log = createLog(config.server.logLevel, logOutput);
-      logWarnings(log, config);
-      const tracing = readTracing(environment);
-      const service = await startService({ config, clock, log, logOutput, tracing, stopping });
-      sayListening(log, config, service.url);
-      return { stop: () => service.stop(), reload: () => reloadService({ load, service, log }) };
-    },
-    sandbox: async (request: { port: string | undefined; print: (text: string) => void }) => {
-      const { startSandboxService } = await import('./sandbox.ts');
-      return startSandboxService({ ...request, clock, environment, logOutput });
-    },
-    tracker: async (request: Omit<TrackerRequest, 'clock' | 'logOutput'>) => {
-      const { startTrackerOnly } = await import('./tracker-alone.ts');
-      return startTrackerOnly({ ...request, clock, logOutput });
-    },
-  };
-}
-
-function sayListening(log: Log, { server, portal }: Config, url: string): void {
-  const facts = {
-    version: VERSION,
-    commit: COMMIT,
-    ...(portal && { portal: `${server.publicUrl ?? url}/portal` }),
-  };
-  log.info({ ...facts, url }, 'listening');
 }
 
 /** Services of the commands that work on the store alone. */

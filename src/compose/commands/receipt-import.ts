@@ -10,10 +10,16 @@ import { createTimedIds } from '#shared/ids.ts';
 import { toPartnerList } from '../partner-list.ts';
 import { directoryKeyOf, type Store } from '../store.ts';
 
-type ImporterDeps = { store: Store; config: Config; clock: Clock };
-
-/** What brings deliveries in from a file, beside the service. */
-export function openImporter({ store, config, clock }: ImporterDeps): ReceiptImporter {
+/** Brings deliveries in from a file, beside the service. */
+export function openImporter({
+  store,
+  config,
+  clock,
+}: {
+  store: Store;
+  config: Config;
+  clock: Clock;
+}): ReceiptImporter {
   const { database: db, secretKey } = store;
   const repository = config.tracker.repository.toLowerCase();
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));

@@ -10,19 +10,18 @@ import type { Config } from '#config/schema/schema.ts';
 import { GITHUB_WEBHOOK_PATH } from '#http/routes/github-webhook.ts';
 import { renderBanner } from '#sandbox/banner.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
-import type { Clock } from '#shared/clock.ts';
+import { startTrackerAlone, type TrackerAloneOptions } from '#sandbox/tracker-alone.ts';
 import type { Log } from '#shared/log.ts';
 import { COMMIT, PROGRAM_COMMAND, programUrl, VERSION } from '#shared/program.ts';
 import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import { type Service, startService } from '../service.ts';
-import { createLog, type LogOutput } from '../telemetry/log.ts';
+import { createLog } from '../telemetry/log.ts';
+import { listenError } from '../start-error.ts';
+import type { Program } from './serve.ts';
 
 export type SandboxRequest = {
-  environment: Environment;
   /** `--port`, as it was typed. */
   port: string | undefined;
-  clock: Clock;
-  logOutput: LogOutput;
   /** Gets the commands to paste once everything listens. */
   print: (text: string) => void;
 };
@@ -33,11 +32,12 @@ export type SandboxRequest = {
  * from outside. @throws {validation-failed} when `server.host` is not loopback
  */
 export async function startSandboxService(
+  program: Program,
   request: SandboxRequest,
 ): Promise<{ url: string; stop(): Promise<void>; reload(): void }> {
   const cleanup = createCleanupStack();
   try {
-    const { log, service } = await start(request, cleanup);
+    const { log, service } = await start(program, request, cleanup);
     return {
       url: service.url,
       reload: () => log.info({}, 'nothing to reload: the sandbox has no configuration file'),
@@ -53,19 +53,19 @@ export async function startSandboxService(
 }
 
 async function start(
-  request: SandboxRequest,
+  { clock, environment, logOutput }: Program,
+  { port, print }: SandboxRequest,
   cleanup: CleanupStack,
 ): Promise<{ log: Log; service: Service }> {
-  const { clock, logOutput, print } = request;
   const folder = mkdtempSync(path.join(tmpdir(), 'trackport-sandbox-'));
   cleanup.push('the temporary folder', () => rmSync(folder, { recursive: true, force: true }));
-  const { host, logLevel } = configFor(request, UNCONNECTED).server;
+  const { host, logLevel } = configFor(environment, port, UNCONNECTED).server;
   const log = createLog(logLevel, logOutput);
   const sandbox = await startSandbox({ clock, log }, { host });
   cleanup.push('the sandbox', () => sandbox.close());
   const store = { url: `sqlite:${path.join(folder, 'trackport.db')}` };
-  const config = configFor(request, { ...sandbox.config, store });
-  const tracing = readTracing(request.environment);
+  const config = configFor(environment, port, { ...sandbox.config, store });
+  const tracing = readTracing(environment);
   const service = await startService({ config, clock, log, logOutput, tracing });
   cleanup.push('the service', () => service.stop());
   sandbox.connectWebhook(`${service.url}${GITHUB_WEBHOOK_PATH}`);
@@ -85,7 +85,8 @@ const UNCONNECTED = { tracker: { repository: 'acme/leads', auth: { token: 'none'
 
 /** Variables for the real thing must not make a sandbox of half of it. */
 function configFor(
-  { environment, port }: SandboxRequest,
+  environment: Environment,
+  port: string | undefined,
   settings: Readonly<Record<string, unknown>>,
 ): Config {
   const allowed = Object.entries(environment).filter(
@@ -111,4 +112,44 @@ async function createDemoKey({ access }: Service): Promise<string> {
     { actor: { kind: 'system', subject: 'sandbox' } },
   );
   return issued.key.reveal();
+}
+
+export type TrackerRequest = TrackerAloneOptions & {
+  /** Gets a configuration once it listens. */
+  print: (text: string) => void;
+};
+
+/** The sandbox's tracker alone: `trackport sandbox --tracker-only`. @throws {StartError} for a port that is taken */
+export async function startTrackerOnly(
+  { clock, logOutput }: Program,
+  request: TrackerRequest,
+): Promise<{ stop(): Promise<void>; reload(): void }> {
+  const { print, port } = request;
+  const log = createLog('info', logOutput);
+  const { tracker, config } = await startTrackerAlone(clock, request).catch((error: unknown) =>
+    Promise.reject(listenError(error, { host: '127.0.0.1', port })),
+  );
+  const service = URL.parse(request.webhookUrl ?? '')?.origin;
+  print(renderConfig(tracker.url, { ...serverOf(service), ...config }));
+  log.info({ version: VERSION, commit: COMMIT, url: tracker.url }, 'listening');
+  return {
+    stop: () => tracker.close(),
+    reload: () => log.info({}, 'nothing to reload: the sandbox has no configuration file'),
+  };
+}
+
+/** Settings of the service that the tracker's webhook leads to. */
+function serverOf(service: string | undefined) {
+  if (service === undefined) return {};
+  const { port } = new URL(service);
+  return { server: { ...(port !== '' && { port: Number(port) }), publicUrl: service } };
+}
+
+function renderConfig(trackerUrl: string, settings: Readonly<Record<string, unknown>>): string {
+  return `# A stand-in for GitHub: made-up leads, on this machine only, as long as this runs. Its page: ${trackerUrl}/
+# To begin with, as trackport.yaml, in another terminal; what is missing has its default:
+#   ${PROGRAM_COMMAND} doctor --fix --config trackport.yaml
+#   ${PROGRAM_COMMAND} serve --config trackport.yaml
+#   ${PROGRAM_COMMAND} consumer create "Sales tool" --grant leads:read --config trackport.yaml
+${stringify(settings)}`;
 }

@@ -1,6 +1,4 @@
-/** Stopped and empty stores, for what has one for itself. */
-/** Copies a stopped store from SQLite to PostgreSQL. */
-/** Gives a stopped store the configured `secretKey` in place of one that is lost. */
+/** Work that has a stopped store for itself: a copy from SQLite to PostgreSQL, and another `secretKey`. */
 import { existsSync } from 'node:fs';
 import * as postgres from '#adapters/postgres/exclusive.ts';
 import type { Statements } from '#shared/database.ts';
@@ -121,7 +119,7 @@ export function readStoreUrl(name: string, text: string, environment: Environmen
   throw new ConfigError('The command line', missing.length > 0 ? missing : refused);
 }
 
-/** What the command `store rekey` works on. Nothing is opened before it does. */
+/** The command `store rekey`. Nothing is opened before it works. */
 export function openRekey(config: Config) {
   const rekey = async (onLoss: (lost: readonly UnreadReceipt[]) => Promise<void>) => {
     const decide: Rekeying = async (lost, former) => {

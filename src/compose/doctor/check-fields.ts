@@ -6,35 +6,32 @@ import { failed, type Finding, ok, warning } from '#shared/report.ts';
 import { nearMiss } from '#shared/text/near-miss.ts';
 import type { Tracker } from '../tracker.ts';
 
-export type FieldCheckDeps = {
-  config: Config;
-  tracker: Pick<Tracker, 'client' | 'repository'>;
-};
-
 type FieldRule = { name: string; partner: string; value: string | number | readonly string[] };
 
 const SUBJECT = 'typed fields';
 
 /**
- * The typed fields that the configuration names, what rules set them to, and whether the credential may write them.
+ * Checks the typed fields that the configuration names, the values that rules set, and the right to write them.
  * @throws {TrackerFailure}
  */
 export async function checkFields(
-  deps: FieldCheckDeps,
+  config: Config,
+  tracker: Tracker,
   { facts }: Pick<RepositoryInspection, 'facts'>,
 ): Promise<Finding[]> {
-  const { issueFields } = deps.config.leads;
-  const rules = rulesOf(deps.config);
-  const isApp = deps.tracker.client.credentialKind === 'app';
+  const { issueFields } = config.leads;
+  const rules = rulesOf(config);
+  const isApp = tracker.client.credentialKind === 'app';
   const isNamed = Object.keys(issueFields).length > 0;
   return [
-    ...(isNamed ? await checkNames(deps, rules) : []),
-    ...checkWriting(deps.config, rules, isApp ? undefined : facts.mayPush),
+    ...(isNamed ? await checkNames(issueFields, tracker, rules) : []),
+    ...checkWriting(config, rules, isApp ? undefined : facts.mayPush),
   ];
 }
 
 async function checkNames(
-  { config, tracker }: FieldCheckDeps,
+  issueFields: Config['leads']['issueFields'],
+  tracker: Tracker,
   rules: readonly FieldRule[],
 ): Promise<Finding[]> {
   const fields = await readFields(tracker);
@@ -48,7 +45,7 @@ async function checkNames(
       ),
     ];
   }
-  return Object.entries(config.leads.issueFields).map(([name, field]) =>
+  return Object.entries(issueFields).map(([name, field]) =>
     checkField(
       field,
       fields,

@@ -4,12 +4,6 @@ import type { Issue, LeadTracker } from '#leads/lead-tracker.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
 import { withoutInvisible } from '#shared/text/visible.ts';
 
-export type FormCheckDeps = {
-  tracker: Pick<LeadTracker, 'listIssues'>;
-  approvedLabel: string;
-  form: FormLayout;
-};
-
 const SUBJECT = 'issue form';
 
 /** A field that fewer of the approved issues have is worth a look. */
@@ -21,18 +15,21 @@ const SHARE_MIN = 0.9;
  * lacks a heading lets a visitor's text stand for other fields. Names fields, and nothing of a lead.
  * @throws {tracker-failed} @throws {tracker-unavailable}
  */
-export async function checkForm(deps: FormCheckDeps): Promise<Finding[]> {
-  const response = await deps.tracker.listIssues({
+export async function checkForm(
+  tracker: LeadTracker,
+  { approvedLabel, form }: { approvedLabel: string; form: FormLayout },
+): Promise<Finding[]> {
+  const response = await tracker.listIssues({
     state: 'all',
-    labels: [deps.approvedLabel],
+    labels: [approvedLabel],
     order: 'created-desc',
   });
   const page = response.kind === 'changed' ? response.page.issues : [];
   const issues = page.filter((issue) => !issue.isPullRequest);
-  return [checkNewest(deps, issues), ...checkShares(deps.form, issues)];
+  return [checkNewest(form, issues), ...checkShares(form, issues)];
 }
 
-function checkNewest(deps: FormCheckDeps, issues: readonly Issue[]): Finding {
+function checkNewest(form: FormLayout, issues: readonly Issue[]): Finding {
   const newest = issues.find((issue) => headingLinesOf(issue).length > 0);
   if (!newest)
     return warning(
@@ -40,15 +37,15 @@ function checkNewest(deps: FormCheckDeps, issues: readonly Issue[]): Finding {
       'No approved issue was made with a form yet, so its headings cannot be compared.',
       'Run doctor again when there is one.',
     );
-  const findHeading = headingFinder(deps.form);
+  const findHeading = headingFinder(form);
   const places = headingLinesOf(newest).map((line) => findHeading(line));
-  const missing = deps.form.filter((_, place) => !places.includes(place));
+  const missing = form.filter((_, place) => !places.includes(place));
   const fix = 'Make leads.form list the headings of the issue form, all of them and in its order.';
   if (missing.length > 0) {
     const names = missing.map(({ heading }) => `"${heading}"`).join(', ');
     return failed(SUBJECT, `Issue ${newest.number} lacks ${names}.`, fix);
   }
-  if (!standInOrder(places, deps.form.length))
+  if (!standInOrder(places, form.length))
     return failed(SUBJECT, `Issue ${newest.number} has the headings in another order.`, fix);
   return ok(SUBJECT, `Issue ${newest.number} has every heading.`);
 }

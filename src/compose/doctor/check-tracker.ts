@@ -22,14 +22,15 @@ const CLOCK_LIMIT_MS = 5 * MINUTE;
 const EXPIRES_SOON_MS = 14 * DAY;
 const LABEL_COLOURS = { approved: '1a7f37', deleted: '8250df', ofRules: '0969da' };
 
-export type TrackerCheckDeps = { config: Config; tracker: Tracker; clock: Clock };
+/** The tracker under examination, with the configuration that it has to suit. */
+export type Examined = { config: Config; tracker: Tracker; clock: Clock };
 
 /** The repository, what the credential may do there, its labels, and both clocks. */
 export async function checkTracker(
-  deps: TrackerCheckDeps,
+  examined: Examined,
   { fix }: { fix: boolean },
 ): Promise<Finding[]> {
-  const { config, tracker, clock } = deps;
+  const { config, tracker, clock } = examined;
   const wanted = wantedLabels(config);
   try {
     const inspection = await inspectRepository(
@@ -40,13 +41,13 @@ export async function checkTracker(
       checkRepository(config, inspection),
       ...checkCreation(config, inspection),
       ...checkVersion(tracker),
-      checkPermissions(deps, inspection),
+      checkPermissions(examined, inspection),
       ...checkExpiry(inspection, clock.now()),
       checkClock(inspection),
-      ...(await checkLabels(deps, inspection, fix)),
-      ...(await checkAssignees(deps)),
-      ...(await checkFields(deps, inspection)),
-      ...(await checkAdminToken(deps)),
+      ...(await checkLabels(examined, inspection, fix)),
+      ...(await checkAssignees(examined)),
+      ...(await checkFields(config, tracker, inspection)),
+      ...(await checkAdminToken(examined)),
     ];
   } catch (error) {
     if (!isTrackerFailure(error)) throw error;
@@ -86,7 +87,7 @@ function checkVersion(tracker: Tracker): Finding[] {
 }
 
 function checkPermissions(
-  { config, tracker }: TrackerCheckDeps,
+  { config, tracker }: Examined,
   { facts, scopes }: RepositoryInspection,
 ): Finding {
   const isClassic = tracker.client.credentialKind === 'classic';
@@ -159,7 +160,7 @@ function isSame(name: string, other: string): boolean {
   return name.toLowerCase() === other.toLowerCase();
 }
 
-async function checkAssignees({ config, tracker }: TrackerCheckDeps): Promise<Finding[]> {
+async function checkAssignees({ config, tracker }: Examined): Promise<Finding[]> {
   const logins = new Set(rulesOf(config).flatMap(({ assign = [] }) => assign));
   const findings: Finding[] = [];
   for (const login of logins)
@@ -176,7 +177,7 @@ async function checkAssignees({ config, tracker }: TrackerCheckDeps): Promise<Fi
 }
 
 async function checkLabels(
-  { config, tracker }: TrackerCheckDeps,
+  { config, tracker }: Examined,
   { labels }: RepositoryInspection,
   fix: boolean,
 ): Promise<Finding[]> {
@@ -207,7 +208,7 @@ async function makeLabel(
   }
 }
 
-async function checkAdminToken({ tracker, clock }: TrackerCheckDeps): Promise<Finding[]> {
+async function checkAdminToken({ tracker, clock }: Examined): Promise<Finding[]> {
   const { repository } = tracker;
   const adminClient = tracker.adminClient();
   if (!adminClient) return [];

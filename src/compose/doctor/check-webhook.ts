@@ -14,30 +14,33 @@ import { failed, type Finding, ok, warning } from '#shared/report.ts';
 import type { Tracker } from '../tracker.ts';
 import { explainFailure } from './check-tracker.ts';
 
-export type WebhookCheckDeps = {
-  config: Config;
-  tracker: Pick<Tracker, 'client' | 'adminClient' | 'appClient' | 'repository'>;
-  traffic: readonly TrafficCount[];
-  /** Whether a service has worked on the store yet; before that nothing can have come through. */
-  hasServed: boolean;
-};
-
 const SUBJECT = 'webhook';
 const NEEDED_EVENT = 'issues';
 const WANTED_EVENTS = ['label', 'repository'];
 
 /**
- * Whether the tracker's webhook leads here and gets through: by the tracker's own list where a
- * credential may see it, else by what the service has received. Tells no secret of a hook's address.
+ * Looks whether the tracker's webhook leads here and gets through: by the tracker's own list where a
+ * credential may see it, else by the deliveries that came. Tells no secret of a hook's address. Before a
+ * service has worked on the store (`hasServed`) nothing can have come through.
  */
-export async function checkWebhook(deps: WebhookCheckDeps): Promise<Finding[]> {
-  const wanted = wantedUrl(deps.config);
+export async function checkWebhook({
+  config,
+  tracker,
+  traffic,
+  hasServed,
+}: {
+  config: Config;
+  tracker: Tracker;
+  traffic: readonly TrafficCount[];
+  hasServed: boolean;
+}): Promise<Finding[]> {
+  const wanted = wantedUrl(config);
   try {
-    const hooks = await listHooks(deps);
-    if (!hooks) return [checkTraffic(deps, wanted)];
+    const hooks = await listHooks(tracker);
+    if (!hooks) return [checkTraffic(traffic, hasServed, wanted)];
     const [hook] = hooks.filter(({ url }) => leadsHere(url, wanted)).sort(activeFirst);
     if (!hook) return [noHook(hooks, wanted)];
-    const findings = [...checkSettings(hook), ...checkDelivery(hook, deps)];
+    const findings = [...checkSettings(hook), ...checkDelivery(hook, hasServed)];
     return findings.length > 0 ? findings : [ok(SUBJECT, describe(hook))];
   } catch (error) {
     if (!isTrackerFailure(error)) throw error;
@@ -47,7 +50,7 @@ export async function checkWebhook(deps: WebhookCheckDeps): Promise<Finding[]> {
 }
 
 /** Of the repository and of the App, as far as any credential may see them; undefined: none may. */
-async function listHooks({ tracker }: WebhookCheckDeps): Promise<Webhook[] | undefined> {
+async function listHooks(tracker: Tracker): Promise<Webhook[] | undefined> {
   const appClient = tracker.appClient();
   const appHook = appClient && (await inspectAppHook(appClient));
   let hooks: Webhook[] | undefined;
@@ -123,10 +126,10 @@ function takes(events: readonly string[], event: string): boolean {
   return events.includes(event) || events.includes('*');
 }
 
-/** What the tracker, or a proxy in front, puts for a service that does not listen. */
+/** Statuses that the tracker, or a proxy in front, notes for a service that does not listen. */
 const NOBODY_THERE = new Set([404, 502, 503, 504]);
 
-function checkDelivery({ lastDelivery }: Webhook, { hasServed }: WebhookCheckDeps): Finding[] {
+function checkDelivery({ lastDelivery }: Webhook, hasServed: boolean): Finding[] {
   if (!lastDelivery || (lastDelivery.status >= 200 && lastDelivery.status < 300)) return [];
   if (!hasServed && NOBODY_THERE.has(lastDelivery.status))
     return [
@@ -158,7 +161,8 @@ function describe({ owner, lastDelivery }: Webhook): string {
 
 /** Nobody may see the hooks: what came here in the last 30 days tells nearly as much. */
 function checkTraffic(
-  { traffic, hasServed }: WebhookCheckDeps,
+  traffic: readonly TrafficCount[],
+  hasServed: boolean,
   wanted: string | undefined,
 ): Finding {
   const lastOf = (kind: TrafficCount['kind']): TrafficCount | undefined =>

@@ -1,4 +1,4 @@
-/** What `trackport doctor` looks at, from near to far: configuration, store, tracker, issuer. */
+/** Examines from near to far: configuration, store, tracker, issuer (`trackport doctor`). */
 import { readFeedEnd } from '#leads/lead-feed/read-changes.ts';
 import { existsSync } from 'node:fs';
 import { assertCursors } from '#adapters/github/inspection.ts';
@@ -6,37 +6,35 @@ import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
 import { inspectIssuer } from '#adapters/jose/key-set.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { configWarnings } from '#config/warnings.ts';
-import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND, toRfc3339 } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
+import { partnerStates } from '#shared/outcomes/callers.ts';
 import { capitalize } from '#shared/outcomes/entry.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
+import { formatDuration } from '#shared/text/units.ts';
 import { ConfigError } from '#config/problems.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
-import { readHeard } from '#partners/silence.ts';
+import { readHeard, silentSince } from '#partners/silence.ts';
 import { readTraffic, type TrafficCount } from '#partners/traffic.ts';
 import { createTracker, type Tracker } from '../tracker.ts';
 import { checkForm } from './check-form.ts';
-import { checkSilence } from './check-partners.ts';
 import { checkTracker, explainFailure } from './check-tracker.ts';
 import { checkWebhook } from './check-webhook.ts';
 import { StartError } from '../start-error.ts';
 import { openStore, type Store } from '../store.ts';
 import type { ServerInfo } from '#adapters/postgres/connection/server-info.ts';
 
-type DoctorDeps = { config: Config; clock: Clock };
-
 /** Opens all that it looks at itself, so that a store that fails is a finding like any other. */
 export async function examine(
-  deps: DoctorDeps,
+  { config, clock }: { config: Config; clock: Clock },
   options: { fix: boolean },
 ): Promise<readonly Finding[]> {
-  const { config, clock } = deps;
   const tracker = createTracker({ settings: createReloadable(config), clock });
   const trackerFindings = await checkTracker({ config, tracker, clock }, options);
   const canRead = trackerFindings.length > 1;
-  const store = await checkStore(deps);
+  const store = await checkStore(config, clock);
   const hasSecret = config.tracker.webhookSecrets.length > 0;
   const { traffic, hasServed } = store;
   return [
@@ -103,7 +101,7 @@ function checkWebhookSecrets({ tracker, leads }: Config): Finding {
 async function checkIssues({ leads }: Config, tracker: Tracker): Promise<Finding[]> {
   try {
     await assertCursors(tracker);
-    return await checkForm({ tracker: tracker.leadTracker, ...leads });
+    return await checkForm(tracker.leadTracker, leads);
   } catch (error) {
     const failure = isTrackportError(error) ? error.cause : error;
     if (!isTrackerFailure(failure)) throw error;
@@ -137,21 +135,15 @@ type StoreReport = {
   findings: Finding[];
   /** Deliveries of the last 30 days; none when the store cannot be read. */
   traffic: readonly TrafficCount[];
-  /** Whether a service has found its repository with it. */
+  /** True when a service has found its repository with it. */
   hasServed: boolean;
 };
 
 const KEY_FIX =
   'Put the former secretKey back; if it is lost, `trackport store rekey` says what is lost with it.';
 
-/** Whether the store can be read and written, and was filled with the key that is configured. */
-async function checkStore({
-  config,
-  clock,
-}: {
-  config: Config;
-  clock: Clock;
-}): Promise<StoreReport> {
+/** Reads and writes the store, which has to be filled with the key that is configured. */
+async function checkStore(config: Config, clock: Clock): Promise<StoreReport> {
   const unreadable = (finding: Finding): StoreReport => ({
     findings: [finding],
     traffic: [],
@@ -181,6 +173,26 @@ async function checkStore({
   }
 }
 
+/** Says which partners are silent that are expected to send. Of one that no service has had in its file nothing is known. */
+function checkSilence(
+  { partners }: Pick<Config, 'partners'>,
+  heard: Awaited<ReturnType<typeof readHeard>>,
+  now: number,
+): Finding[] {
+  return Object.entries(partners).flatMap(([id, partner]) => {
+    const { enabled, expectEvery } = partner;
+    const heardAt = heard.get(id);
+    if (!enabled || expectEvery === undefined || heardAt === undefined) return [];
+    const subject = `partner ${id}`;
+    const rhythm = `expected every ${formatDuration(expectEvery)}`;
+    const { next } = partnerStates['fallen-silent'];
+    const since = silentSince(partner, heardAt, now);
+    return since === undefined
+      ? [ok(subject, `Not silent: something is ${rhythm}.`)]
+      : [warning(subject, `Nothing accepted since ${toRfc3339(since)}, and ${rhythm}.`, next)];
+  });
+}
+
 function secretKeyRemark({ secretKey, store }: Config): string {
   if (secretKey || store.url.engine !== 'sqlite') return '';
   const path = secretKeyPath(store.url.path);
@@ -188,12 +200,12 @@ function secretKeyRemark({ secretKey, store }: Config): string {
   return ` Back up ${path} with it: losing the key costs cursors, sessions, events that wait, and a new crawl.`;
 }
 
-/** What an instance takes: its pool, and the connection that listens. */
+/** An instance takes its pool, and the connection that listens. */
 const CONNECTIONS_OF_INSTANCE = 11;
 const SUBJECT = 'store server';
 const CLOCK_DIFFERENCE_MAX_MS = 5 * SECOND;
 
-/** Whether the server of a store suits it; nothing for a store without one. @throws {store-unavailable} */
+/** Looks whether the server of a store suits it; finds nothing for a store without one. @throws {store-unavailable} */
 export async function checkServer(
   { readServer }: Pick<Store, 'readServer'>,
   clock: Pick<Clock, 'now'>,
@@ -238,12 +250,12 @@ function problemsOf(
     differenceMs > CLOCK_DIFFERENCE_MAX_MS &&
       warning(
         SUBJECT,
-        `Its clock is ${textOf(differenceMs)} away from that of this machine.`,
+        `Its clock is ${roundedTime(differenceMs)} away from that of this machine.`,
         'Set both by NTP.',
       ),
   ].filter((finding) => finding !== false);
 }
 
-function textOf(ms: number): string {
+function roundedTime(ms: number): string {
   return ms < MINUTE ? `${Math.round(ms / SECOND)} s` : `${Math.round(ms / MINUTE)} min`;
 }

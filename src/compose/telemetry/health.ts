@@ -2,7 +2,7 @@ import type { CheckResult, HealthCheck } from '#http/readiness.ts';
 import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-import type { Bearer, App } from '../app.ts';
+import type { Bearer, App } from '../compose.ts';
 import type { Store } from '../store.ts';
 import type { Tracker } from '../tracker.ts';
 
@@ -73,7 +73,7 @@ function detailOf({ state, reason, pausedSince, failure }: WorkerStatus): string
   return `The tracker does not let us write: ${reason}.${since}`;
 }
 
-/** How far the lead directory is filled. */
+/** Shows how far the lead directory is filled. */
 function directoryCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
   return async () => {
     const { directory } = await partners.workerStatus();

@@ -33,7 +33,7 @@ export function createLog(level: LogLevel, output: Pick<LogOutput, 'open' | 'wri
   };
 }
 
-/** Where the lines of the log go. Nothing in it waits for the reader, throws, or ends the process. */
+/** The end of the log's lines. Nothing in it waits for the reader, throws, or ends the process. */
 export type LogOutput = {
   /** From now on lines are written; before, nothing is touched. Idempotent. */
   open(): void;
@@ -46,10 +46,10 @@ export type LogOutput = {
   close(waitMs: number): Promise<void>;
 };
 
-/** How long the end of a process waits for whoever reads what it wrote. */
+/** Time that the end of a process gives to whoever reads its lines. */
 export const READER_WAIT_MS = 500;
 
-/** How much waits for a reader, or for space on a disk, at most; a line has about 200 bytes. */
+/** Bound on the lines that wait for a reader, or for space on a disk; a line has about 200 bytes. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 
 /** `openFile` is called once, for a file descriptor. Default: standard output. */
@@ -63,7 +63,7 @@ export function createLogOutput(
   const open = (): SonicBoom => {
     const opened = new sonicBoom.SonicBoom({ fd: openFile(), maxLength: WAITING_BYTES_MAX });
     opened.on('drop', () => (dropped += 1));
-    // What could not be written stays, and is tried again with the next line.
+    // Lines that could not be written stay, and are tried again with the next one.
     opened.on('error', () => undefined);
     return opened;
   };

@@ -2,7 +2,16 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
-import { SECOND } from '#shared/clock.ts';
+import {
+  createPartnerCounter,
+  createPartnerGauge,
+  type PartnerRegistry,
+} from '#http/telemetry/partner-metrics.ts';
+import type { Partners } from '#partners/index.ts';
+import { outcomes, partnerPaths } from '#partners/receipts/receipt.ts';
+import type { OutcomeCounter } from '#partners/receipts/report-outcomes.ts';
+import type { WorkerStatus } from '#partners/worker/worker.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import type { Tracing } from '#shared/tracing.ts';
 
 /** A registry with the measurements of the process. */
@@ -62,7 +71,7 @@ type LeadMeasures = {
   cacheBytes: () => number;
 };
 
-/** What is left of the tracker's limit, how far its clock is ahead, and how much memory its responses take. */
+/** Shows what is left of the tracker's limit, how far its clock is ahead, and the memory of its responses. */
 export function leadMetrics(
   registry: Registry,
   { tracker, clockSkewMs, cacheBytes }: LeadMeasures,
@@ -89,7 +98,7 @@ export function leadMetrics(
   });
 }
 
-/** Who listens to the lead feed, and how soon items reach them. Returns what counts an item. */
+/** Shows how many listen to the lead feed, and how soon items reach them. Returns a count of items. */
 export function leadFeedMetrics(
   registry: Registry,
   { listeners }: { listeners: () => number },
@@ -116,7 +125,7 @@ export function leadFeedMetrics(
   };
 }
 
-/** Returns what counts a gap. */
+/** Returns a count of gaps. */
 export function instanceChangeMetrics(registry: Registry): () => void {
   const gaps = new Counter({
     name: 'trackport_change_feed_gaps_total',
@@ -144,6 +153,90 @@ export function logMetrics(
   });
 }
 
+/** Shows operators the state of deletions: an erasure that waits for a day is a reason to get up. */
+export function workerMetrics({
+  registry,
+  partners,
+  clock,
+}: {
+  registry: Registry;
+  partners: Pick<Partners, 'workerStatus'>;
+  clock: Pick<Clock, 'now'>;
+}): void {
+  const readings: [name: string, help: string, read: (status: WorkerStatus) => number][] = [
+    ['trackport_deletions_open', 'Events that wait or are worked on.', ({ open }) => open],
+    [
+      'trackport_deletions_oldest_age_seconds',
+      'Age of the oldest event that is not settled; 0 when there is none.',
+      ({ oldestAskedAt }) =>
+        oldestAskedAt === undefined ? 0 : (clock.now() - oldestAskedAt) / SECOND,
+    ],
+    [
+      'trackport_deletions_dead_letters',
+      'Events that ended FAILED and need a person.',
+      ({ deadLetters }) => deadLetters,
+    ],
+    [
+      'trackport_partners_lacking',
+      'Partners whose events wait, since the configuration of the process that works lacks them.',
+      ({ lackedPartners }) => lackedPartners.length,
+    ],
+    [
+      'trackport_worker_active',
+      '1 in the instance that works, 0 in one that stands by for it.',
+      ({ state }) => (state === 'standby' || state === 'stopped' ? 0 : 1),
+    ],
+    [
+      'trackport_worker_paused',
+      '1 while the tracker refuses the worker for all leads.',
+      ({ state }) => (state === 'paused' ? 1 : 0),
+    ],
+    [
+      'trackport_lead_directory_complete',
+      '1 once a crawl of all issues has ended.',
+      ({ directory }) => (directory.state === 'complete' ? 1 : 0),
+    ],
+  ];
+  for (const [name, help, read] of readings)
+    gauge(registry, {
+      name,
+      help,
+      // Without the store nothing is known, and 0 would say that all is well.
+      read: () => partners.workerStatus().then(read, () => undefined),
+    });
+}
+
+/** Shows for how long each partner is silent that is expected to send. */
+export function silenceMetric(
+  registry: PartnerRegistry,
+  partners: Pick<Partners, 'silences'>,
+  clock: Pick<Clock, 'now'>,
+): void {
+  createPartnerGauge(registry, {
+    name: 'trackport_partner_silent_seconds',
+    help: 'Time since the last delivery of a partner that has sent nothing for longer than expected; 0 while all is well.',
+    read: async () => {
+      const now = clock.now();
+      return [...(await partners.silences())].map(([id, since = now]) => [
+        id,
+        (now - since) / SECOND,
+      ]);
+    },
+  });
+}
+
+/** Counts what became of partners' events; by partner only where partners may be named. */
+export function outcomeMetrics(partners: PartnerRegistry): OutcomeCounter {
+  const settled = outcomes.filter((outcome) => outcome !== 'PENDING');
+  const add = createPartnerCounter(partners, {
+    name: 'trackport_partner_events_total',
+    help: 'Events of partners that were settled, by path and outcome.',
+    labelNames: ['path', 'outcome'],
+    known: partnerPaths.flatMap((path) => settled.map((outcome) => ({ path, outcome }))),
+  });
+  return ({ partnerId, path, outcome }, events) => add(partnerId, { path, outcome }, events);
+}
+
 function toSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / SECOND;
 }
@@ -155,7 +248,7 @@ type Reading = {
 };
 
 /** A gauge that is read when it is collected; without a value it is absent. */
-export function gauge(registry: Registry, { name, help, read }: Reading): void {
+function gauge(registry: Registry, { name, help, read }: Reading): void {
   void new Gauge({
     name,
     help,

@@ -34,7 +34,7 @@ import { errorFields, type Log } from '#shared/log.ts';
 import { VERSION } from '#shared/program.ts';
 import type { Span, SpanOptions, Tracing } from '#shared/tracing.ts';
 
-/** How long a stop waits for the collector, so that it ends within 10 s. */
+/** A stop waits no longer for the collector, so that it ends within 10 s. */
 const FLUSH_WAIT_MS = SECOND;
 
 const kinds = {
@@ -44,14 +44,16 @@ const kinds = {
   internal: SpanKind.INTERNAL,
 } as const;
 
-export type TracingDeps = {
+/** Spans that are exported in batches; those that find no room in the queue of 2,048 are dropped. */
+export function createTracing({
+  settings,
+  clock,
+  log,
+}: {
   settings: TracingSettings;
   clock: Pick<Clock, 'sleep'>;
   log: Log;
-};
-
-/** Spans that are exported in batches; those that find no room in the queue of 2,048 are dropped. */
-export function createTracing({ settings, clock, log }: TracingDeps): Tracing & {
+}): Tracing & {
   /** Sends what waits, for at most a second. Never throws. */
   close(): Promise<void>;
 } {
@@ -65,7 +67,7 @@ export function createTracing({ settings, clock, log }: TracingDeps): Tracing & 
   const tracer = provider.getTracer('trackport', VERSION);
   const running = new AsyncLocalStorage<SdkSpan>();
   return {
-    start: (name, options = {}) => startSpan({ tracer, running }, name, options),
+    start: (name, options = {}) => startSpan(tracer, running, name, options),
     current: () => {
       const span = running.getStore();
       return span && writeTraceparent(span.spanContext());
@@ -109,9 +111,12 @@ function reportFailures(exporter: SpanExporter, log: Log): SpanExporter {
   };
 }
 
-type SpanDeps = { tracer: Tracer; running: AsyncLocalStorage<SdkSpan> };
-
-function startSpan({ tracer, running }: SpanDeps, name: string, options: SpanOptions): Span {
+function startSpan(
+  tracer: Tracer,
+  running: AsyncLocalStorage<SdkSpan>,
+  name: string,
+  options: SpanOptions,
+): Span {
   const { kind = 'internal', attributes = {}, startedAgoMs } = options;
   const span = tracer.startSpan(
     name,

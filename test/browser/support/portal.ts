@@ -86,13 +86,11 @@ export async function startSandboxPortal(): Promise<SandboxPortal> {
 async function startSandbox(): Promise<SandboxPortal & { stop: () => Promise<void> }> {
   const lines: string[] = [];
   const printed: string[] = [];
-  const service = await startSandboxService({
-    environment: {},
-    port: '0',
-    clock: systemClock,
-    logOutput: logOutputTo((line) => void lines.push(line)),
-    print: (text) => void printed.push(text),
-  });
+  const logOutput = logOutputTo((line) => void lines.push(line));
+  const service = await startSandboxService(
+    { environment: {}, clock: systemClock, logOutput },
+    { port: '0', print: (text) => void printed.push(text) },
+  );
   return {
     url: service.url,
     log: () => lines.join(''),

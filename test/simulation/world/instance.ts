@@ -8,8 +8,7 @@ import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
-import type { App } from '../../../src/compose/app.ts';
-import { composeApp } from '../../../src/compose/compose-app.ts';
+import { type App, compose } from '../../../src/compose/compose.ts';
 import { createStore } from '../../../src/compose/store.ts';
 import { createTrackerWebhook } from '../../../src/compose/tracker-webhook.ts';
 import type { TrackerWebhook } from '#http/context.ts';
@@ -92,7 +91,7 @@ export function startInstance(name: string, deps: InstanceDeps): Instance {
       },
       { repository: config.tracker.repository, secretKey: SECRET_KEY, clock: systemClock },
     );
-    const parts = await composeApp(
+    const parts = await compose(
       {
         config,
         settings: createReloadable(config),

@@ -1,0 +1,323 @@
+/** Makes what a running service has, from the bottom up, before anybody is served. */
+import { type Access, createAccess } from '#access/index.ts';
+import type { TokenVerifier } from '#access/tokens.ts';
+import { createIssueEditor } from '#adapters/github/issue-editor.ts';
+import { createCertificateSigner } from '#adapters/jose/certificates.ts';
+import type { KeySet } from '#adapters/jose/key-set.ts';
+import { type BodyReaders, createBodyReaders } from '#adapters/threads/body-readers.ts';
+import { createThread, type Thread } from '#adapters/threads/thread.ts';
+import type { Catalog } from '#catalog/version/version-view.ts';
+import type { Config } from '#config/schema/schema.ts';
+import type { FixedConfig } from '#config/take-over.ts';
+import type { PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
+import { createClaimView } from '#leads/claims/claim-view.ts';
+import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import { createDirectoryFiller, type DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import { createLeads, type Leads } from '#leads/index.ts';
+import { createChangeLog } from '#leads/instance-changes/change-log.ts';
+import {
+  createInstanceChanges,
+  type InstanceChanges,
+} from '#leads/instance-changes/instance-changes.ts';
+import { readRemovalReaders } from '#leads/lead-feed/removal-readers.ts';
+import type { LeadRules } from '#leads/model/lead.ts';
+import { createPartners, type Partners } from '#partners/index.ts';
+import { createAcceptance } from '#partners/intake/write-deliveries.ts';
+import { createHearing, type Hearing } from '#partners/silence.ts';
+import { createTraffic, type Traffic } from '#partners/traffic.ts';
+import type { Clock } from '#shared/clock.ts';
+import { deriveKey } from '#shared/crypto/hash.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
+import { createTimedIds, newUuid } from '#shared/ids.ts';
+import type { Log } from '#shared/log.ts';
+import { entryUrl } from '#shared/program.ts';
+import type { Reloadable } from '#shared/reloadable.ts';
+import type { CleanupStack } from '#shared/resilience/cleanup-stack.ts';
+import type { Tracing } from '#shared/tracing.ts';
+import type { Registry } from 'prom-client';
+import type * as bodyFunctions from './body-functions.ts';
+import { toPartnerList } from './partner-list.ts';
+import { directoryKeyOf, type Store } from './store.ts';
+import {
+  instanceChangeMetrics,
+  leadFeedMetrics,
+  leadMetrics,
+  outcomeMetrics,
+  silenceMetric,
+  traceTrackerCalls,
+  trackerCallMetrics,
+  workerMetrics,
+} from './telemetry/metrics.ts';
+import { createTracker, type Tracker } from './tracker.ts';
+
+/** The ground that a service stands on: its configuration, its log and the open store. */
+export type Base = {
+  /** Stays as it is when the configuration is read again; the rest is read from `settings`. */
+  config: FixedConfig;
+  settings: Reloadable<Config>;
+  clock: Clock;
+  log: Log;
+  registry: Registry;
+  tracing: Tracing | undefined;
+  store: Store;
+  /** Takes how each thing is given back that is acquired: last first. */
+  cleanup: CleanupStack;
+};
+
+/** Made where tokens have an issuer. */
+export type Bearer = {
+  identity: { verifier: TokenVerifier; keySet: Pick<KeySet, 'find'> };
+  /** One for the API and the portal, which share its threads. */
+  catalog: Catalog;
+};
+
+/** A service that works, whoever serves it. */
+export type App = Base & {
+  tracker: Tracker;
+  leads: Leads;
+  claimedLeads: ClaimedLeads;
+  filler: DirectoryFiller;
+  instanceChanges: InstanceChanges;
+  bodies: BodyReaders;
+  bodyThread: Thread<typeof bodyFunctions>;
+  /** Without it nothing that needs a bearer token is served. */
+  bearer: Bearer | undefined;
+  access: Access;
+  traffic: Traffic;
+  hearing: Hearing;
+  partners: Partners;
+};
+
+/** Makes all of it. `cut` ends calls to the tracker, for a stop that can wait no longer. */
+export async function compose(base: Base, cut: AbortSignal): Promise<App> {
+  const tracker = composeTracker(base, cut);
+  const leads = await composeLeads(base, tracker);
+  const bearer = await composeBearer(base);
+  const access = composeAccess(base);
+  const traffic = composeTraffic(base, tracker);
+  const module = entryUrl('compose/body-functions');
+  const bodyThread = createThread<typeof bodyFunctions>({ module, clock: base.clock });
+  const bodies = createBodyReaders(bodyThread);
+  const app = { ...base, tracker, ...leads, bearer, access, ...traffic, bodyThread, bodies };
+  return { ...app, partners: composePartners(app) };
+}
+
+function composeTracker(
+  { settings, clock, log, registry, tracing }: Base,
+  cut: AbortSignal,
+): Tracker {
+  const measure = trackerCallMetrics(registry);
+  const onExchange = tracing ? traceTrackerCalls(tracing, measure) : measure;
+  return createTracker({ settings, clock, cut, onExchange, log });
+}
+
+/** Leads on the tracker, with the claims and the directory of the open store, and the changes of other instances. */
+async function composeLeads(
+  { config, settings, store, registry, clock: ownClock, log, cleanup }: Base,
+  tracker: Tracker,
+): Promise<Pick<App, 'leads' | 'claimedLeads' | 'filler' | 'instanceChanges'>> {
+  const { leadTracker, repository, clock } = tracker;
+  const rules = leadRules(config, settings);
+  const instanceChanges = createInstanceChanges({
+    // Each has an id of its own, and so takes what another one appends for changes of another instance.
+    changes: createChangeLog(store.database, { instanceId: newUuid() }),
+    clock: ownClock,
+    log,
+  });
+  cleanup.push('the changes of instances', () => instanceChanges.close());
+  const leads = createLeads({
+    onFeedItem: leadFeedMetrics(registry, { listeners: () => leads.leadFeed.listeners() }),
+    clock,
+    log,
+    tracker: leadTracker,
+    claims: createClaimView(store.leads),
+    instanceChanges,
+    cursors: store.cursors,
+    rules,
+    freshForMs: config.leads.freshFor,
+    staleIfErrorMs: config.leads.staleIfError,
+    cacheBytesMax: config.leads.cacheSizeMax,
+    store: store.leads,
+    lookKey: directoryKeyOf(store),
+    identify: () => filler.identify(),
+  });
+  cleanup.push('the lead feed', () => leads.leadFeed.close());
+  leadMetrics(registry, {
+    tracker: leadTracker,
+    clockSkewMs: () => tracker.clockSkewMs(),
+    cacheBytes: () => leads.cacheBytes(),
+  });
+  const filler = createDirectoryFiller({
+    tracker: leadTracker,
+    store: store.leads,
+    feedIntervalMs: config.leads.feedInterval,
+    isMatched: () => Object.keys(settings.current().partners).length > 0,
+    identifyRepository: () => repository.identify(),
+    rules,
+    key: directoryKeyOf(store),
+    clock,
+    log,
+  });
+  const claimedLeads = { ...store.leads, cursors: store.cursors };
+  const made = { leads, claimedLeads, filler, instanceChanges };
+  await followOthers(made, { registry, log });
+  return made;
+}
+
+/**
+ * From now on what other instances on the same store learn counts here, too.
+ * @throws {store-unavailable}
+ */
+async function followOthers(
+  { leads, filler, instanceChanges }: Pick<App, 'leads' | 'filler' | 'instanceChanges'>,
+  { registry, log }: Pick<Base, 'registry' | 'log'>,
+): Promise<void> {
+  const countGap = instanceChangeMetrics(registry);
+  // The directory is in the store already; the repository behind the name is not.
+  const forgetEverything = (): void => {
+    leads.applyEvent({ kind: 'everything' });
+    filler.apply({ kind: 'everything' });
+  };
+  await instanceChanges.subscribe({
+    onChange: (change) =>
+      change.kind === 'everything' ? forgetEverything() : leads.applyEvent(change),
+    onGap: () => {
+      countGap();
+      log.warn({}, 'changes of other instances were missed');
+      forgetEverything();
+    },
+  });
+}
+
+/** The label that a reload replaces counts from the next look on, for what is cached too. */
+function leadRules(config: FixedConfig, settings: Base['settings']): LeadRules {
+  return {
+    ...config.leads,
+    get deletedLabel() {
+      return settings.current().deletions.deletedLabel;
+    },
+  };
+}
+
+/**
+ * The issuer and the catalog, whose code is loaded where there is an issuer: a fifth of all. No request to
+ * the issuer before the first token comes.
+ */
+async function composeBearer(base: Base): Promise<Bearer | undefined> {
+  const { config, settings, clock, log, store, cleanup } = base;
+  if (!config.identity) return undefined;
+  const { createKeySet } = await import('#adapters/jose/key-set.ts');
+  const { createTokenVerifier } = await import('#adapters/jose/token-verifier.ts');
+  const { createSpecThreads } = await import('#adapters/threads/spec-threads.ts');
+  const { createCatalog } = await import('#catalog/index.ts');
+  const { createReadRecord } = await import('#catalog/usage/record-reads.ts');
+  const { issuer, jwksUri, clockTolerance: clockToleranceMs, ...rules } = config.identity;
+  const keySet = createKeySet({ issuer, keySetUrl: jwksUri, clock, log });
+  cleanup.push('the issuer', () => keySet.close());
+  const verifier = createTokenVerifier({
+    keySet,
+    clock,
+    rules: { issuer, ...rules, clockToleranceMs },
+  });
+  const usage = createReadRecord({ db: store.database, clock, log });
+  cleanup.push('the record of reads', () => usage.close());
+  const catalog = createCatalog({
+    db: store.database,
+    search: store.search,
+    cursors: store.cursors,
+    rules: () => settings.current().catalog,
+    clock,
+    ...createSpecThreads({ clock }),
+    usage,
+  });
+  return { identity: { verifier, keySet }, catalog };
+}
+
+function composeAccess({ settings, store, clock, log, cleanup }: Base): Access {
+  const access = createAccess({
+    db: store.database,
+    cursors: store.cursors,
+    newId: newUuid,
+    clock,
+    log,
+    limitPerMinute: () => settings.current().consumers.limitPerMinute,
+  });
+  cleanup.push('the times of last use', () => access.close());
+  return access;
+}
+
+/** The records of who sends: how often, and when last, by the tracker's clock. */
+function composeTraffic(
+  { store: { database }, clock, log, cleanup }: Base,
+  tracker: Tracker,
+): Pick<App, 'traffic' | 'hearing'> {
+  const traffic = createTraffic({ database, clock, log });
+  cleanup.push('the record of traffic', () => traffic.close());
+  const hearing = createHearing({ database, clock: tracker.clock, log });
+  cleanup.push('the record of silence', () => hearing.close());
+  return { traffic, hearing };
+}
+
+/** Partners on the open store and the tracker, by whose clock they go. */
+function composePartners(app: Omit<App, 'partners'>): Partners {
+  const { config, settings, store, registry, tracing, log } = app;
+  const { tracker, access, leads, filler, traffic, hearing, bodies } = app;
+  const { client, adminClient, repository, clock } = tracker;
+  const { secretKey, cursors, database: db } = store;
+  const instance = newUuid();
+  const sealer = createSealer(deriveKey(secretKey, 'payloads'));
+  const name = config.tracker.repository.toLowerCase();
+  const accept = createAcceptance(db, { sealer, repository: name });
+  const metricsOfPartners = partnerRegistry(app);
+  const seed = deriveKey(secretKey, 'certificates');
+  const partners = createPartners({
+    partners: settings.derive(toPartnerList),
+    rules: () => {
+      const { deletedLabel, retry } = settings.current().deletions;
+      const labels = { approved: config.leads.approvedLabel, deleted: deletedLabel };
+      return { labels, retryMs: retry };
+    },
+    accept: (delivery) => store.writes.watch(accept(delivery)),
+    db,
+    repository: name,
+    instance,
+    sealer,
+    workerLease: store.workerLease(instance),
+    cursors,
+    statusKey: deriveKey(secretKey, 'status'),
+    certificates: createCertificateSigner({ seed, db, clock: app.clock }),
+    directoryKey: directoryKeyOf(store),
+    editor: createIssueEditor({ client, adminClient, repository, clock }),
+    writeIntervalMs: config.tracker.writeInterval,
+    latestCreation: () => tracker.latestCreation(),
+    learnTime: () => tracker.learnTime(),
+    openReaders: async () => {
+      // Readers that were sent something a moment ago have it, before it is in the store.
+      await leads.leadFeed.flushReads();
+      const consumers = await access.leadGrants();
+      return (numbers) => readRemovalReaders(store.leads, numbers, consumers);
+    },
+    filler,
+    traffic,
+    hearing,
+    readDelivery: bodies.delivery,
+    countOutcome: outcomeMetrics(metricsOfPartners),
+    newId: createTimedIds(clock),
+    random: Math.random,
+    tracing,
+    clock,
+    log,
+  });
+  workerMetrics({ registry, partners, clock });
+  silenceMetric(metricsOfPartners, partners, clock);
+  return partners;
+}
+
+/** Without a port of their own the metrics are public. */
+export function partnerRegistry({ config, settings, registry }: Base): PartnerRegistry {
+  return {
+    registry,
+    namesPartners: config.server.opsPort !== undefined,
+    partnerIds: () => Object.keys(settings.current().partners),
+  };
+}
