@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
-import { createApp } from '#http/app.ts';
+import { createApp } from '#http/server.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
 import { emailsIn } from '#leads/model/identity.ts';
@@ -17,7 +17,7 @@ import { silentLog } from '#shared/log.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { unservedServices } from '../../src/compose/commands/openapi.ts';
+import { unservedApplication } from '../../src/compose/commands/openapi.ts';
 import { type BenchRow, median } from '../row.ts';
 import { PARTNER_SECRET } from '../partner.ts';
 import { output } from '../processes.ts';
@@ -170,7 +170,7 @@ async function startServer(accept: Accept) {
     metrics: new Registry(),
     publicUrl: () => 'https://trackport.example.com',
     refusalLimiter: createLimiter({ clock, limitPerMinute: 300 }),
-    ...unservedServices(),
+    ...unservedApplication(),
     partners,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

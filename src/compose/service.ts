@@ -7,10 +7,10 @@ import { createLimiter } from '#access/limit.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
 import { takeOver, type TakeOver } from '#config/take-over.ts';
 import type { TracingChoice } from '#config/tracing.ts';
-import { createApp, createOperationsApp } from '#http/app.ts';
+import { createApp, createOperationsApp, type ServerSetup } from '#http/server.ts';
 import type { HttpApp } from '#http/context.ts';
 import { createServiceReports, type ServiceReports } from '#http/readiness.ts';
-import type { ServerDeps } from '#http/server.ts';
+
 import type { Clock } from '#shared/clock.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { createRunIds } from '#shared/ids.ts';
@@ -40,8 +40,8 @@ type Start = {
   stopping?: AbortSignal | undefined;
   /** Of the environment; default off. */
   tracing?: TracingChoice;
-  /** See `ServerDeps`. */
-  limits?: ServerDeps['limits'];
+  /** See `ServerSetup`. */
+  limits?: ServerSetup['limits'];
 };
 
 /** A service that listens. */
@@ -138,7 +138,7 @@ async function createServers(
 ): Promise<{ public: HttpApp; operations?: HttpApp }> {
   const { config, clock, registry, bearer, bodies, store } = app;
   const { opsPort, trustProxy, cors, refusedPerMinute } = config.server;
-  const server: ServerDeps = {
+  const server: ServerSetup = {
     ...app,
     newId: createRunIds(),
     metrics: registry,

@@ -44,7 +44,7 @@ export type HttpApp = FastifyInstance<
 /** A request with the response that it is to get. */
 export type Exchange = { request: FastifyRequest; reply: FastifyReply };
 
-/** What every area of routes gets beside the services. */
+/** Tools of the server for every area of routes. */
 export type HttpContext = {
   /** The address that links and problem types use; no slash at its end; never from a request. */
   publicUrl: () => string;
@@ -57,34 +57,34 @@ export type HttpContext = {
   unread: Unread;
   /** For areas that people read: failures before routing can be pages there. */
   problemPages: Pick<Set<ProblemPage>, 'add'>;
-  /** What the framework refuses before a route is found can be another failure on the paths of an area. */
+  /** Turn what the framework refuses before a route is found into another failure on the paths of an area. */
   earlyErrors: Set<(request: EarlyRequest, error: unknown) => unknown>;
 };
 
-/** What there is of a request for which no route was looked for. */
+/** A request for which no route was looked for. */
 export type EarlyRequest = Pick<FastifyRequest, 'method' | 'raw' | 'ip'>;
 
-/** What an area of routes works with. */
-export type AreaContext = HttpContext & Services;
+/** Given to every area of routes: the server's tools, and the application behind it. */
+export type AreaContext = HttpContext & Application;
 
 /** The same where there is an issuer of tokens. */
-export type BearerContext = AreaContext & BearerServices;
+export type BearerContext = AreaContext & BearerApplication;
 
 /** Adds the routes of one area to a scope of their own. */
 export type Area = (app: HttpApp, context: AreaContext) => void | Promise<void>;
 
-/** Who called with a key, and how often it may. */
+/** The caller with a key, and how often it may call. */
 export type KeyHolder = { principal: ConsumerPrincipal; limitPerMinute: number };
 
-/** What areas and hooks leave on a request, besides what the framework has there. */
-type RequestFacts = {
+/** Fields of a request that areas and hooks add to those of the framework. */
+type RequestFields = {
   /** Fields that the request's log line gets: ids only, never personal data or secrets. */
   logFacts: LogFields | undefined;
   /** Headers for pages of another origin, of which `vary` adds to that of the reply. */
   corsOut: Readonly<Record<string, string>> | undefined;
   /** See `hangUpOf`. */
   responseOut: ServerResponse | undefined;
-  /** What the body holds of the budget, from the moment it is read. */
+  /** The body's share of the budget, from the moment it is read. */
   bodyHold: BodyHold | undefined;
   /** The spec that the body held: in the body stands an empty object in its place. */
   spec: SpecText | undefined;
@@ -96,7 +96,7 @@ type RequestFacts = {
 
 /** Has each request begin with all of them undefined, so that all have one shape. */
 export function decorateRequests(app: HttpApp): void {
-  const facts: RequestFacts = {
+  const fields: RequestFields = {
     logFacts: undefined,
     corsOut: undefined,
     responseOut: undefined,
@@ -105,11 +105,11 @@ export function decorateRequests(app: HttpApp): void {
     token: undefined,
     keyHolder: undefined,
   };
-  for (const name of Object.keys(facts)) app.decorateRequest(name, undefined);
+  for (const name of Object.keys(fields)) app.decorateRequest(name, undefined);
 }
 
 declare module 'fastify' {
-  interface FastifyRequest extends RequestFacts {}
+  interface FastifyRequest extends RequestFields {}
   interface FastifyContextConfig {
     /** Query parameters that the schema does not name are ignored instead of refused. */
     freeQuery?: boolean;
@@ -152,8 +152,8 @@ export function onceSent({ responseOut }: FastifyRequest, done: () => void): voi
   responseOut?.once('finish', done);
 }
 
-/** What the areas of routes work on: one bag for all of them. */
-export type Services = {
+/** The application that routes map to HTTP: its use cases, and the settings that show in its responses. */
+export type Application = {
   access: Access;
   leads: Pick<Leads, 'reader' | 'leadFeed'>;
   claimedLeads: ClaimedLeads;
@@ -163,15 +163,15 @@ export type Services = {
   /** Aborted when whoever waits for changes is to be let go. */
   ending: AbortSignal;
   /** Without an issuer nothing that takes bearer tokens is served. */
-  bearer?: BearerServices | undefined;
+  bearer?: BearerApplication | undefined;
   /** Left out when they have a port of their own: see `createOperationsApp`. */
   operations?: ServiceReports | undefined;
   /** As `server.securityContact`. */
   securityContact?: string | undefined;
 };
 
-/** What there is only with an issuer of tokens. */
-export type BearerServices = {
+/** The part of the application that needs an issuer of tokens. */
+export type BearerApplication = {
   verifier: Pick<TokenVerifier, 'verify'>;
   catalog: Catalog;
   readSpecBody: ReadSpecBody;

@@ -3,7 +3,7 @@ import { SECOND } from '#shared/clock.ts';
 /** Longer request targets get 414. Cursors, labels and ids fit many times over. */
 export const URI_BYTES_MAX = 8 * 1024;
 
-/** What one connection may take. */
+/** Limits of one connection. */
 export const defaultLimits = Object.freeze({
   /** Milliseconds until the headers of a request must be complete. */
   headersTimeoutMs: 10 * SECOND,

@@ -27,20 +27,39 @@ import {
   releaseBodies,
 } from './requests/read-body.ts';
 import {
-  type ClientErrorDeps,
+  type EarlyResponder,
   createClientErrorHandler,
   createConnectHandler,
 } from './problems/client-error.ts';
 import type { ProblemPage } from './problems/problem.ts';
-import { decorateRequests, type HttpApp, type HttpContext } from './context.ts';
+import {
+  type Application,
+  type Area,
+  type AreaContext,
+  decorateRequests,
+  type HttpApp,
+  type HttpContext,
+} from './context.ts';
+import { docsRoutes } from './routes/docs.ts';
+import { githubWebhookRoutes } from './routes/github-webhook.ts';
+import { landingRoutes } from './routes/landing.ts';
+import { leadRoutes } from './routes/leads.ts';
+import { leadFeedRoutes } from './routes/lead-feed.ts';
+import type { ServiceReports } from './readiness.ts';
+import { operationRoutes } from './routes/operations.ts';
+import { partnerRoutes } from './routes/partners.ts';
+import { meRoutes } from './routes/me.ts';
+import { problemRoutes } from './routes/problems.ts';
+import { receiptStatusRoutes } from './routes/receipt-status.ts';
+import { securityTxtRoutes } from './routes/security-txt.ts';
 import { acceptJson, checkBodies, type ParseJson } from './requests/json-body.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
 import { measureBodies, createRefusalLog, traceRequests } from './telemetry/requests.ts';
 import { createRefusalLimiter } from './auth/refusal-limiter.ts';
 import { validateRequests } from './requests/validate-request.ts';
 
-/** What any of our HTTP servers needs. */
-export type ServerDeps = {
+/** Makes any of our HTTP servers. */
+export type ServerSetup = {
   clock: Clock;
   newId: NewId;
   log: Log;
@@ -60,21 +79,66 @@ export type ServerDeps = {
   tracing?: Tracing;
 };
 
+/** Makes the public server. The portal is another folder's, so it comes as a whole. */
+export type AppSetup = ServerSetup & Application & { portal?: Area | undefined };
+
+/** The public server: not listening yet. */
+export function createApp(setup: AppSetup): HttpApp {
+  const { app, context } = createServer(setup);
+  const { bearer, operations, portal } = setup;
+  const places = { hasPortal: portal !== undefined, hasOperations: operations !== undefined };
+  const areas: (Area | undefined)[] = [
+    operations && ((scope) => operationRoutes(scope, operations)),
+    (scope) => landingRoutes(scope, places),
+    problemRoutes,
+    docsRoutes,
+    securityTxtRoutes,
+    leadRoutes,
+    leadFeedRoutes,
+    meRoutes,
+    githubWebhookRoutes,
+    bearer &&
+      (async (scope, whole) => {
+        const { bearerAreas } = await import('./routes/bearer-areas.ts');
+        for (const area of bearerAreas)
+          register(scope, (own) => area(own, { ...whole, ...bearer }));
+      }),
+    partnerRoutes,
+    receiptStatusRoutes,
+    portal,
+  ];
+  const whole: AreaContext = { ...setup, ...context };
+  for (const area of areas) if (area) register(app, (scope) => area(scope, whole));
+  return app;
+}
+
+/** `/healthz`, `/readyz` and `/metrics` alone, for a port that the public does not reach. */
+export function createOperationsApp(setup: ServerSetup, reports: ServiceReports): HttpApp {
+  const { app } = createServer(setup);
+  register(app, (scope) => operationRoutes(scope, reports));
+  return app;
+}
+
+/** Adds in a scope of its own: hooks there concern the routes in it alone. */
+function register(app: HttpApp, add: (scope: HttpApp) => void | Promise<void>): void {
+  void app.register(async (scope) => add(scope.withTypeProvider<ZodTypeProvider>()));
+}
+
 /** A server with everything but its routes: not listening yet. */
-export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } {
-  const limits = { ...defaultLimits, ...deps.limits };
+export function createServer(setup: ServerSetup): { app: HttpApp; context: HttpContext } {
+  const limits = { ...defaultLimits, ...setup.limits };
   const earlyErrors: HttpContext['earlyErrors'] = new Set();
-  const responseDeps = {
-    ...deps,
-    cors: createCors(deps.corsOrigins ?? []),
+  const responder = {
+    ...setup,
+    cors: createCors(setup.corsOrigins ?? []),
     answeredEarly: new WeakMap(),
     problemPages: new Set<ProblemPage>(),
-    refusalLog: createRefusalLog(deps),
+    refusalLog: createRefusalLog(setup),
   };
-  const responseHooks = createResponseHooks(responseDeps);
-  const rethrowRefusal = createRefusalLimiter(deps.refusalLimiter);
+  const responseHooks = createResponseHooks(responder);
+  const rethrowRefusal = createRefusalLimiter(setup.refusalLimiter);
   const app = fastify({
-    ...serverOptions(responseDeps, limits),
+    ...serverOptions(responder, limits),
     frameworkErrors: (error, request, reply) =>
       responseHooks.onFrameworkError(
         [...earlyErrors].reduce((failure, change) => change(request, failure), error as unknown),
@@ -83,7 +147,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
       ),
   }).withTypeProvider<ZodTypeProvider>();
   decorateRequests(app);
-  const readBody = createBodyReader(openBodyBudget(deps, limits));
+  const readBody = createBodyReader(openBodyBudget(setup, limits));
   app.addHook('onRoute', (route) => {
     releaseBodies(route);
     checkBodies(route);
@@ -91,18 +155,18 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
     tellNoWrongLength(route);
   });
   collectRoutes(app);
-  if (deps.tracing) traceRequests(app, deps.tracing);
+  if (setup.tracing) traceRequests(app, setup.tracing);
   responseHooks.install(app);
-  app.server.on('connect', createConnectHandler(responseDeps));
+  app.server.on('connect', createConnectHandler(responder));
   // Node would respond with 417 by itself, without a problem document (RFC 9110 section 10.1.1: MAY).
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );
   continueWhenRead(app.server);
   installPressureRelief(app, limits);
-  acceptJson(app, { read: readBody, parse: deps.parseJson ?? parseJsonText });
-  const { publicUrl, clock, log, metrics } = deps;
-  const { problemPages } = responseDeps;
+  acceptJson(app, { read: readBody, parse: setup.parseJson ?? parseJsonText });
+  const { publicUrl, clock, log, metrics } = setup;
+  const { problemPages } = responder;
   return {
     app,
     context: {
@@ -119,14 +183,14 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
   };
 }
 
-function openBodyBudget({ metrics }: ServerDeps, limits: ServerLimits): BodyBudget {
+function openBodyBudget({ metrics }: ServerSetup, limits: ServerLimits): BodyBudget {
   const budget = createBodyBudget(limits.largeBodiesBytesMax);
   measureBodies(metrics, budget);
   return budget;
 }
 
 function serverOptions(
-  deps: ServerDeps & ClientErrorDeps,
+  deps: ServerSetup & EarlyResponder,
   limits: ServerLimits,
 ): FastifyHttpOptions<RawServerDefault> {
   return {
@@ -238,7 +302,7 @@ const dropLength: onSendHookHandler = (_request, reply, payload, done) => {
 };
 
 /**
- * How Fastify compiles schemas: a hook of ours validates, zod serializes. Named when the server is
+ * Compilers of schemas for Fastify: a hook of ours validates, zod serializes. Named when the server is
  * made, since Fastify loads ajv otherwise, and its types know the factories of ajv only.
  */
 const schemaCompilers = {

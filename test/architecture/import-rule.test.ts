@@ -13,7 +13,7 @@ type Report = { diagnostics: { code: string; filename: string }[] };
 
 /** A file of each folder, and imports that it must not have. */
 const forbidden: Record<string, string[]> = {
-  'src/shared/x.ts': ['#leads/model/lead.ts', '#config/load.ts', '#http/app.ts'],
+  'src/shared/x.ts': ['#leads/model/lead.ts', '#config/load.ts', '#http/server.ts'],
   'src/config/x.ts': ['#leads/model/lead.ts', '#adapters/github/transport/auth.ts', '#cli/cli.ts'],
   'src/leads/x.ts': [
     '../access/grant.ts',
@@ -21,7 +21,7 @@ const forbidden: Record<string, string[]> = {
     '#partners/event.ts',
     '#config/load.ts',
     '#adapters/github/transport/auth.ts',
-    '#http/app.ts',
+    '#http/server.ts',
     'fastify',
     '@octokit/rest',
     'better-sqlite3',
@@ -40,13 +40,13 @@ const forbidden: Record<string, string[]> = {
   'sandbox/x.ts': [
     '#leads/model/lead.ts',
     '../src/leads/lead.ts',
-    '#http/app.ts',
+    '#http/server.ts',
     '#adapters/github/transport/auth.ts',
     '#config/load.ts',
   ],
   'src/adapters/github/x.ts': [
     '#adapters/sqlite/database.ts',
-    '#http/app.ts',
+    '#http/server.ts',
     '#config/load.ts',
     '#cli/cli.ts',
     '#sandbox/sandbox.ts',
@@ -65,7 +65,7 @@ const forbidden: Record<string, string[]> = {
     '#config/load.ts',
     '@trackport/client',
   ],
-  'src/cli/x.ts': ['#adapters/sqlite/database.ts', '#http/app.ts', '#sandbox/sandbox.ts'],
+  'src/cli/x.ts': ['#adapters/sqlite/database.ts', '#http/server.ts', '#sandbox/sandbox.ts'],
   'src/compose/x.ts': ['#cli/cli.ts'],
   'src/compose/service.ts': ['#cli/cli.ts'],
 };
@@ -89,7 +89,7 @@ const allowed: Record<string, string[]> = {
     'commander',
     '@trackport/client',
   ],
-  'src/compose/ok.ts': ['#adapters/sqlite/database.ts', '#http/app.ts', '#sandbox/sandbox.ts'],
+  'src/compose/ok.ts': ['#adapters/sqlite/database.ts', '#http/server.ts', '#sandbox/sandbox.ts'],
 };
 
 let folder: string;

@@ -8,7 +8,7 @@ import type { PartnerSettings } from '#partners/partner.ts';
 import { signingKey } from '#partners/intake/signature.ts';
 import { fixedSignings } from '#partners/intake/signing.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { buildTestApp, type TestAppDeps } from '../support/http/app.ts';
+import { buildTestApp, type TestAppSetup } from '../support/http/app.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { directoryKey } from '../support/directory.ts';
 import {
@@ -67,7 +67,7 @@ export type PartnerServer = PartnersWorld & {
 type Options = Omit<PartnersOptions, 'clock'> & {
   clock?: FakeClock;
   refusedPerMinute?: number;
-  app?: TestAppDeps;
+  app?: TestAppSetup;
 };
 
 /** The public server with partners and a store of its own; closed when the test ends. */

@@ -8,10 +8,10 @@ import type { Catalog } from '#catalog/version/version-view.ts';
 import { searchSqlite } from '#catalog/reading/search.ts';
 import { silentLog } from '#shared/log.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
-import type { BearerServices, HttpApp } from '#http/context.ts';
+import type { BearerApplication, HttpApp } from '#http/context.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { buildAccess } from './access.ts';
-import { buildTestApp, type TestAppDeps } from './http/app.ts';
+import { buildTestApp, type TestAppSetup } from './http/app.ts';
 import { createFakeClock, type FakeClock } from './clock.ts';
 import { temporaryDatabase } from './stores.ts';
 import { bodyReaders, specThreads } from './threads.ts';
@@ -69,8 +69,8 @@ export type Call = (
 export function openCatalogApp(
   facts: Partial<CatalogOptions> = {},
   database?: SqliteDatabase,
-  server: TestAppDeps = {},
-  services: Partial<BearerServices> = {},
+  server: TestAppSetup = {},
+  services: Partial<BearerApplication> = {},
 ): {
   app: HttpApp;
   call: Call;
@@ -110,7 +110,7 @@ export const tokenFor = (facts: Partial<TokenPrincipal> = {}): string =>
     }),
   ).toString('base64url');
 
-const verifier: BearerServices['verifier'] = {
+const verifier: BearerApplication['verifier'] = {
   verify: async (token) => JSON.parse(Buffer.from(token, 'base64url').toString()) as TokenPrincipal,
 };
 

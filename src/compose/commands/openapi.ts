@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
-import { createApp } from '#http/app.ts';
+import { createApp } from '#http/server.ts';
 import { buildDocument } from '#http/openapi/build-document.ts';
 import { renderDocument } from '#http/openapi/document.ts';
-import type { Services } from '#http/context.ts';
+import type { Application } from '#http/context.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
@@ -20,7 +20,7 @@ export async function renderOpenApi(): Promise<string> {
     metrics,
     publicUrl: () => '',
     refusalLimiter: { take: notServing },
-    ...unservedServices(),
+    ...unservedApplication(),
     operations: unserved,
   });
   try {
@@ -31,8 +31,8 @@ export async function renderOpenApi(): Promise<string> {
   }
 }
 
-/** Services of every area, none of which may be asked for anything. */
-export function unservedServices(): Services {
+/** An application of which nothing may be asked. */
+export function unservedApplication(): Application {
   return {
     access: unserved,
     leads: unserved,
@@ -59,5 +59,5 @@ function notServing(): never {
   throw new Error('this app only describes itself');
 }
 
-/** Services of many parts, none of which may be called. */
+/** Stands for a part of it, whatever is asked of that. */
 const unserved = new Proxy(notServing, { get: (): unknown => unserved }) as never;

@@ -10,23 +10,21 @@ import type { Actor, Origin } from '#shared/audit.ts';
 import type { BearerContext, HttpApp } from '../context.ts';
 import { headerValues } from '../requests/headers.ts';
 
-/** Refused tokens are counted by address: `quota-exceeded` takes the place of the 401 in time. */
-type BearerDeps = Pick<BearerContext, 'verifier' | 'rethrowRefusal'>;
-
 /**
  * Every route of the area needs a token with the scope that its description names. The credential is
  * checked before anything else of the request is looked at.
  */
-export function requireBearer(app: HttpApp, deps: BearerDeps): void {
-  app.addHook('onRequest', (request) => authorizeBearer(deps, request));
+export function requireBearer(app: HttpApp, context: BearerContext): void {
+  app.addHook('onRequest', (request) => authorizeBearer(context, request));
 }
 
 /**
- * The hook alone, for areas that take other credentials, too.
+ * The hook alone, for areas that take other credentials, too. Refused tokens are counted by address:
+ * `quota-exceeded` takes the place of the 401 in time.
  * @throws {unauthorized} @throws {insufficient-scope} @throws {identity-provider-unavailable}
  */
 export async function authorizeBearer(
-  { verifier, rethrowRefusal }: BearerDeps,
+  { verifier, rethrowRefusal }: BearerContext,
   request: FastifyRequest,
 ): Promise<void> {
   const scope = request.routeOptions.config.described?.scope;
@@ -51,7 +49,7 @@ export function actorOf({ subject, clientId }: TokenPrincipal): Actor {
   return { kind: 'token', subject, clientId };
 }
 
-/** Who makes a change by this request, for the audit log. */
+/** The author of a change by this request, for the audit log. */
 export function originOf(request: FastifyRequest): Origin {
   return { actor: actorOf(tokenOf(request)), requestId: request.id };
 }

@@ -25,7 +25,7 @@ export function requireCatalogAccess(app: HttpApp, context: BearerContext): void
   });
 }
 
-/** What a version can be with its spec: how long an answer is shows only when it was made. */
+/** Size of the largest version with its spec: the length of an answer shows only when it was made. */
 const ANSWER_BYTES_MAX = 5 * 1024 * 1024;
 
 /** A 401 names every kind of credential that would do. */
@@ -40,7 +40,7 @@ function challengeForBoth(error: unknown): never {
   });
 }
 
-/** What a route that reads the catalog says of itself. */
+/** Description that all routes which read the catalog share. */
 export const forCatalogReaders = {
   tag: 'Catalog',
   scope: 'catalog:read',
@@ -59,7 +59,7 @@ export function readerOf(request: FastifyRequest): Reader & { signal: AbortSigna
   return { workspaceId: grantedWorkspace(grants), subject: consumerId, signal };
 }
 
-/** Who reads, as the record of reads names it: no person. */
+/** The reader as the record of reads names it: no person. */
 export function readByOf(request: FastifyRequest): ReaderRef {
   const { keyHolder } = request;
   return keyHolder

@@ -19,7 +19,7 @@ import { createTurns } from '#shared/resilience/turns.ts';
  * @throws {store-unavailable} and what `requireGrant` throws
  */
 export async function admitKey(
-  { access, rethrowRefusal, clock }: Pick<AreaContext, 'access' | 'rethrowRefusal' | 'clock'>,
+  { access, rethrowRefusal, clock }: AreaContext,
   { request, reply }: Exchange,
   requireGrant?: (principal: ConsumerPrincipal) => unknown,
 ): Promise<void> {
@@ -78,14 +78,14 @@ export function requireLeadGrant(app: HttpApp, context: AreaContext): void {
 /** One connection can bring hundreds of requests at once: others get their turn of the event loop in between. */
 const ADMITTED_A_TURN = 32;
 
-/** What the consumer may see. */
+/** Leads that the consumer may see. */
 export function visibilityOf(request: FastifyRequest): Visibility {
   return visibilityFor(keyHolderOf(request).principal);
 }
 
 /** Those whose key has been revoked since, or may read other leads; each key is asked for once. */
 export async function lostGrants(
-  { access }: Pick<AreaContext, 'access'>,
+  { access }: AreaContext,
   requests: Iterable<FastifyRequest>,
 ): Promise<FastifyRequest[]> {
   const lost = [...Map.groupBy(requests, keyOf)].map(async ([key, own]) => {

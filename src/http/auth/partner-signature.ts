@@ -14,29 +14,29 @@ import { headerValues } from '../requests/headers.ts';
 import type { PartnerMetrics } from '../telemetry/partner-metrics.ts';
 
 /**
- * What the credentials of partners are checked with, from the cheapest check to the dearest. Each refuses
+ * The area of partners. Their credentials are checked from the cheapest check to the dearest: each refuses
  * with the same `unauthorized`, or `quota-exceeded` when the address had too many requests refused.
  */
-export type PartnerServices = AreaContext & {
+export type PartnerArea = AreaContext & {
   partnerMetrics: PartnerMetrics;
   /** One window per partner, of those that have a limit. */
   limiter: Limiter;
 };
 
 /** The path names something that can be a partner. */
-export function requirePartnerId(services: PartnerServices, request: FastifyRequest): void {
-  if (!PARTNER_ID.test(partnerIdOf(request))) refuseRequest(services, request, { reason: 'shape' });
+export function requirePartnerId(area: PartnerArea, request: FastifyRequest): void {
+  if (!PARTNER_ID.test(partnerIdOf(request))) refuseRequest(area, request, { reason: 'shape' });
 }
 
 /** Refuses, before the body is read, what no body could mend. */
-export function refuseUnread(services: PartnerServices, request: FastifyRequest): void {
+export function refuseUnread(area: PartnerArea, request: FastifyRequest): void {
   const { rawHeaders } = request.raw;
-  const refused = services.partners.refuseUnread({
+  const refused = area.partners.refuseUnread({
     partnerId: partnerIdOf(request),
     headerValues: (name) => headerValues(request, name),
     everyValue: rawHeaders.filter((_, index) => index % 2 === 1),
   });
-  if (refused) refuseVerdict(services, request, refused);
+  if (refused) refuseVerdict(area, request, refused);
 }
 
 /** One and the same 401 for every signed request that cannot be verified, whatever the reason. */
@@ -49,50 +49,46 @@ export function unverifiedSignature(): TrackportError {
 
 /** Raw bytes, signature, timestamp, and the bearer token where one is needed. */
 export async function authenticatePartner(
-  services: PartnerServices,
+  area: PartnerArea,
   request: FastifyRequest,
 ): Promise<Partner> {
-  const verdict = services.partners.verify({
+  const verdict = area.partners.verify({
     partnerId: partnerIdOf(request),
     method: request.method,
-    uri: addressOf(services, request),
+    uri: addressOf(area, request),
     body: rawBodyOf(request),
     headerValues: (name) => headerValues(request, name),
   });
-  if (verdict.kind === 'refused') return refuseVerdict(services, request, verdict);
+  if (verdict.kind === 'refused') return refuseVerdict(area, request, verdict);
   const { partner } = verdict;
-  if (partner.requireBearer) await checkBearer(services, request, partner);
+  if (partner.requireBearer) await checkBearer(area, request, partner);
   return partner;
 }
 
 async function checkBearer(
-  services: PartnerServices,
+  area: PartnerArea,
   request: FastifyRequest,
   partner: Partner,
 ): Promise<void> {
   try {
     // The configuration refuses `requireBearer` without an issuer, so this is never a way in.
-    if (!services.bearer) throw missingToken();
-    await authenticateBearer(services.bearer.verifier, request);
+    if (!area.bearer) throw missingToken();
+    await authenticateBearer(area.bearer.verifier, request);
   } catch (error) {
     if (isTrackportError(error, 'unauthorized'))
-      refuseRequest(services, request, { partner, reason: 'bearer' });
+      refuseRequest(area, request, { partner, reason: 'bearer' });
     throw error;
   }
 }
 
-function refuseVerdict(
-  services: PartnerServices,
-  request: FastifyRequest,
-  refused: RefusedRequest,
-): never {
-  if (!('partner' in refused)) return refuseRequest(services, request, refused);
+function refuseVerdict(area: PartnerArea, request: FastifyRequest, refused: RefusedRequest): never {
+  if (!('partner' in refused)) return refuseRequest(area, request, refused);
   const { partner, reason } = refused;
   // Most wrong signatures that cover the address are good ones of another.
   const address = partner.signing.coversUrl && {
-    verifiedAddress: withoutQuery(addressOf(services, request)),
+    verifiedAddress: withoutQuery(addressOf(area, request)),
   };
-  return refuseRequest(services, request, { partner, reason, ...address });
+  return refuseRequest(area, request, { partner, reason, ...address });
 }
 
 /** For metric and log; without a partner it named none that is known. */
@@ -103,7 +99,7 @@ type Refusal = { verifiedAddress?: string } & (
 
 /** @throws {unauthorized} @throws {quota-exceeded} the address had too many requests refused */
 function refuseRequest(
-  { rethrowRefusal, partnerMetrics, partners }: PartnerServices,
+  { rethrowRefusal, partnerMetrics, partners }: PartnerArea,
   request: FastifyRequest,
   { partner, reason, verifiedAddress }: Refusal,
 ): never {
@@ -119,7 +115,7 @@ function refuseRequest(
 }
 
 /** The address that the partner has used, as far as we know. */
-function addressOf({ publicUrl }: PartnerServices, request: FastifyRequest): string {
+function addressOf({ publicUrl }: PartnerArea, request: FastifyRequest): string {
   return toPublicUri(publicUrl(), request.raw.url ?? '');
 }
 

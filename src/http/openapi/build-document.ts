@@ -51,7 +51,7 @@ export function buildDocument(routes: readonly RouteOptions[]): OpenApiDocument 
 /** A route that the document describes. */
 type Described = { route: RouteOptions; described: RouteDescription };
 
-/** What signed bodies may be called. */
+/** Media types of signed bodies. */
 const ANY_JSON = ['application/json', 'application/*+json'];
 
 function operationOf({ route, described }: Described, toJsonSchema: ToJsonSchema) {

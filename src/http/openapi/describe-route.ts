@@ -22,7 +22,7 @@ type Success = {
   others?: Readonly<Record<string, z.ZodType>>;
 };
 
-/** What openapi.json says of a route beside what its schemas do. */
+/** A route in openapi.json, but for its schemas. */
 export type RouteDescription = {
   tag: string;
   operationId: string;
@@ -32,7 +32,7 @@ export type RouteDescription = {
   scope?: Scope;
   /** Of several, one will do. Default: with a scope a bearer token, else no credential is needed. */
   security?: SecurityScheme | readonly SecurityScheme[];
-  /** What a raw body holds: it is read once its signature was checked. */
+  /** Content of a raw body, which is read once its signature was checked. */
   signedBody?: z.ZodType;
   /** Successful responses by status. */
   ok: Readonly<Record<number, Success>>;
@@ -53,7 +53,7 @@ type RequestSchemas = {
   body?: z.ZodType;
 };
 
-type Given<R extends RequestSchemas> = RouteDescription & {
+type Route<R extends RequestSchemas> = RouteDescription & {
   request?: R;
   /** Ignore query parameters that are not named instead of refusing them. */
   freeQuery?: boolean;
@@ -70,7 +70,7 @@ type Responses<S extends Readonly<Record<number, Success>>> = {
 };
 
 /** The options of a route: its schemas, and all that openapi.json says. */
-export function describeRoute<const R extends RequestSchemas, const S extends Given<R>['ok']>({
+export function describeRoute<const R extends RequestSchemas, const S extends Route<R>['ok']>({
   request,
   freeQuery,
   bodyLimit,
@@ -78,7 +78,7 @@ export function describeRoute<const R extends RequestSchemas, const S extends Gi
   sends = {},
   headers = [],
   ...rest
-}: Given<R> & { ok: S }) {
+}: Route<R> & { ok: S }) {
   const described: RouteDescription = { ...rest, headers: [...Object.keys(sends), ...headers] };
   const bodies = Object.entries(described.ok).filter(([, { schema }]) => schema);
   return {
@@ -93,5 +93,5 @@ export function describeRoute<const R extends RequestSchemas, const S extends Gi
   };
 }
 
-/** What every response to the holder of a key says. */
+/** Headers of every response to the holder of a key. */
 export const keyHeaders = ['RateLimit-Policy', 'RateLimit', 'Key-Expires'] as const;

@@ -83,7 +83,7 @@ function usedSecuritySchemes(document: OpenApiDocument) {
   return Object.fromEntries(all.filter(([name]) => used.has(name)));
 }
 
-/** What the file says of these routes; its own text where they are all that it describes. */
+/** The file's text on these routes; its whole text where they are all that it describes. */
 export async function servedText(routes: readonly RouteOptions[]): Promise<string> {
   const text = await readFile(programUrl('openapi.json'), 'utf8');
   const document = JSON.parse(text) as OpenApiDocument;

@@ -22,7 +22,7 @@ export function shareParts(document: OpenApiDocument): OpenApiDocument {
   return { ...copy, components: { ...copy.components, responses, parameters } as object };
 }
 
-/** What is looked at of an operation, before and after. */
+/** An operation, before and after. */
 type Found = {
   path: string;
   operation: {
@@ -32,7 +32,7 @@ type Found = {
   };
 };
 
-/** Where a parameter stands, and what it says. */
+/** A parameter with its place. */
 type Use = { parameter: Parameter; text: string; path: string; tag: string };
 
 function shareParameters(operations: readonly Found[]): Record<string, Parameter> {

@@ -1,4 +1,4 @@
-/** What openapi.json says of responses: the codes of problems, and headers. */
+/** Responses in openapi.json: the codes of problems, and headers. */
 import { z } from 'zod';
 import type { ErrorCode } from '#shared/errors.ts';
 import { errorCodes, problems } from '#shared/outcomes/problems.ts';
@@ -49,10 +49,10 @@ export const commonProblems: readonly ErrorCode[] = [
   'overloaded',
 ];
 
-/** What a request whose method allows a body can be refused for, also where no body is wanted. */
+/** Problems of requests whose method allows a body, also where no body is wanted. */
 const bodyProblems = ['malformed-json', 'payload-too-large', 'unsupported-media-type'] as const;
 
-/** What a request can be refused for because of its credential, whatever it is about. */
+/** Problems of each credential, whatever the request is about. */
 const credentialProblems: Readonly<Partial<Record<SecurityScheme, readonly ErrorCode[]>>> = {
   ApiKey: ['validation-failed', 'store-unavailable'],
   Bearer: [
@@ -122,7 +122,7 @@ function referencesTo(codes: readonly ErrorCode[]) {
   return Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
 }
 
-/** What a problem carries beside what all of them do. */
+/** Members of single problems, beside those of all. */
 const particulars: Partial<Record<ErrorCode, object>> = {
   'validation-failed': {
     detail: '`limit` must be a whole number from 1 to 100.',

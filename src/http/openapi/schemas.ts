@@ -4,7 +4,7 @@ import { isRecord } from '#shared/text/json.ts';
 
 type Schema = Record<string, unknown>;
 
-/** What is looked at of a JSON Schema. */
+/** The part of a JSON Schema that is looked at. */
 type JsonSchema = {
   properties?: Record<string, Schema>;
   required?: readonly string[];
@@ -74,7 +74,7 @@ function forClients({ jsonSchema }: { jsonSchema: object }): void {
   if (short !== undefined) schema['pattern'] = short;
 }
 
-/** What zod writes beside these formats is up to 256 characters long. */
+/** Patterns in place of those that zod writes beside these formats: up to 256 characters. */
 const SHORT_PATTERNS: Readonly<Record<string, string>> = {
   uuid: '^[0-9A-Fa-f-]{36}$',
   'date-time': 'Z$',

@@ -14,7 +14,8 @@ import type { RefusalLog } from '../telemetry/requests.ts';
  */
 export type AnsweredEarly = WeakMap<Duplex, IncomingMessage>;
 
-export type ClientErrorDeps = {
+/** Responds on connections whose request never reached the framework. */
+export type EarlyResponder = {
   publicUrl: () => string;
   newId: NewId;
   log: Log;
@@ -37,14 +38,14 @@ type ServerSocket = Duplex & { _httpMessage?: { headersSent?: boolean } | null }
  * problem document, then closes the connection.
  * @see https://nodejs.org/api/http.html#event-clienterror
  */
-export function createClientErrorHandler(deps: ClientErrorDeps) {
+export function createClientErrorHandler(responder: EarlyResponder) {
   return (error: Error, socket: Duplex): void => {
-    if (!canRespond(error, socket) || deps.answeredEarly.get(socket)?.complete === false) {
+    if (!canRespond(error, socket) || responder.answeredEarly.get(socket)?.complete === false) {
       socket.destroy();
       return;
     }
     const refusal = isLongUri(error) ? uriTooLong() : fromParserError(error);
-    endWith(deps, socket, { refusal, target: targetOf(error) });
+    endWith(responder, socket, { refusal, target: targetOf(error) });
   };
 }
 
@@ -52,12 +53,12 @@ export function createClientErrorHandler(deps: ClientErrorDeps) {
  * Responds to `CONNECT`, which Node passes on as a bare socket, with 405 and closes the connection.
  * @see RFC 9110 section 9.3.6
  */
-export function createConnectHandler(deps: ClientErrorDeps) {
+export function createConnectHandler(responder: EarlyResponder) {
   return (_request: unknown, socket: ServerSocket): void => {
     socket.on('error', () => socket.destroy());
     // A response that is still due to an earlier request comes first or not at all.
     if (socket._httpMessage) socket.destroy();
-    else endWith(deps, socket, { refusal: NO_TUNNELS, headers: { allow: METHODS_KNOWN } });
+    else endWith(responder, socket, { refusal: NO_TUNNELS, headers: { allow: METHODS_KNOWN } });
   };
 }
 
@@ -68,7 +69,7 @@ type Refused = {
 };
 
 function endWith(
-  { publicUrl, newId, log, refusalLog, problemPages }: ClientErrorDeps,
+  { publicUrl, newId, log, refusalLog, problemPages }: EarlyResponder,
   socket: Duplex,
   { refusal, headers = {}, target }: Refused,
 ): void {

@@ -5,7 +5,7 @@ import type { Exchange } from '../context.ts';
 
 type Meaning = { code: ErrorCode; detail: string };
 
-/** What Fastify's and Node's own errors mean to a client; bodies are read and parsed by ours. @see https://fastify.dev/docs/latest/Reference/Errors/ */
+/** Fastify's and Node's own errors as problems; bodies are read and parsed by ours. @see https://fastify.dev/docs/latest/Reference/Errors/ */
 const meanings: Readonly<Record<string, Meaning>> = {
   FST_ERR_BAD_URL: {
     code: 'bad-request',

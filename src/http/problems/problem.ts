@@ -49,7 +49,7 @@ function headersOf(status: number, error: TrackportError): Record<string, string
   return headers;
 }
 
-/** What is known of a request that failed before any route was found for it. */
+/** A request that failed before any route was found for it. */
 type EarlyFailure = { path: string; requestId: string; error: TrackportError };
 
 /** A page in place of the problem document; undefined for paths that are none of its own. */

@@ -58,7 +58,7 @@ function listedIn(header: string): string[] {
     .filter((element) => element !== '');
 }
 
-/** What the media type of YAML (RFC 9512) was called before. Responses never have these names. */
+/** Former names of YAML's media type (RFC 9512). Responses never have them. */
 const FORMER_NAMES = new Set(['application/x-yaml', 'text/yaml', 'text/x-yaml']);
 
 /** True when `Accept` wants YAML more than JSON (RFC 9110 §12.5.1). Without it JSON is wanted. */
@@ -96,7 +96,7 @@ function rangesIn(accept: string): Range[] {
   });
 }
 
-/** What names a type most closely decides. */
+/** The range that names a type most closely: it decides. */
 function closestIn(ranges: readonly Range[], type: string) {
   const names = [type, type.replace(/\/.*/, '/*'), '*/*'];
   const distance = names.findIndex((name) => ranges.some((range) => range.type === name));
@@ -111,10 +111,10 @@ function qualityIn(ranges: readonly Range[], type: string): number {
 
 const TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
 
-/** What `If-Match` may be: `*`, or a list of entity tags, whose empty elements count for nothing (RFC 9110 §5.6.1). */
+/** A well-formed `If-Match`: `*`, or a list of entity tags, whose empty elements count for nothing (RFC 9110 §5.6.1). */
 export const ENTITY_TAGS = new RegExp(String.raw`^(?:\*|[\t ,]*(?:${TAG}[\t ]*(?:,[\t ,]*|$))+)$`);
 
-/** What an `If-Match` of this shape demands; undefined when the header is absent. */
+/** The precondition of an `If-Match` of this shape; undefined when the header is absent. */
 export function parseIfMatch(header: string | undefined): Precondition | undefined {
   if (header === undefined) return undefined;
   if (header === '*') return { kind: 'any' };

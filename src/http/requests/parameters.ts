@@ -7,7 +7,7 @@ const LIMIT_DEFAULT = 50;
 /** Longer than any cursor of ours, so that one with something added is reported as altered. */
 const CURSOR_CHARACTERS_MAX = 7168;
 
-/** How many items a page holds, as a whole decimal number: no sign, blanks, exponent or fraction. */
+/** Number of items on a page, as a whole decimal number: no sign, blanks, exponent or fraction. */
 export function limitUpTo(max: number, byDefault: number) {
   const rule = `must be a whole number from 1 to ${max}`;
   return z
@@ -50,7 +50,7 @@ export function parsedBy<T>(parse: (text: string) => T | undefined, message: str
   };
 }
 
-/** How openapi.json shows a date, or a date-time with a zone. */
+/** A date, or a date-time with a zone, in openapi.json. */
 export const DAY_OR_INSTANT =
   '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?(Z|[+\\-]\\d{2}:\\d{2}))?$';
 

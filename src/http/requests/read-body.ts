@@ -96,7 +96,7 @@ function noRoom(): TrackportError {
 /** Bodies up to this size are not counted, so that small requests pass whatever large ones do. */
 const SMALL_BODY_BYTES_MAX = 64 * 1024;
 
-/** What one body in flight holds. */
+/** The memory of one body in flight. */
 export type BodyHold = {
   /** Counts the bytes that have come so far. False, and the whole body is let go, when there is no room. */
   grow(bytes: number): boolean;
@@ -106,7 +106,7 @@ export type BodyHold = {
 
 /** Bounds the memory of the bodies that are read or worked on at the same time. */
 export type BodyBudget = {
-  /** Whether a body of so many bytes would find room now. */
+  /** True when a body of so many bytes would find room now. */
   hasRoomFor(bytes: number): boolean;
   hold(): BodyHold;
   /** Bytes of large bodies that are held now. */

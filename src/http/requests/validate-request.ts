@@ -61,7 +61,7 @@ function checksOf(route: RouteOptions): Check[] {
   });
 }
 
-/** What a part has to be; undefined where anything will do. */
+/** The schema of a part; undefined where anything will do. */
 function schemaFor(route: RouteOptions, part: Part): z.ZodType | undefined {
   const { config = {} } = route;
   if (part === 'body' && config.freeBody === true) return undefined;
@@ -94,7 +94,7 @@ function bounded(problems: FieldProblem[]): FieldProblem[] {
   return [...problems.slice(0, PROBLEMS_MAX), { ...next, code: 'more', detail }];
 }
 
-/** What the route itself finds wrong, of places that the schemas have nothing against. */
+/** Problems that the route itself finds, in places that the schemas have nothing against. */
 function furtherProblems(
   { config }: RouteOptions,
   request: FastifyRequest,

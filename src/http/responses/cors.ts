@@ -25,10 +25,10 @@ const ANY_ORIGIN = '*';
 /** Those below these two, whoever registers them. */
 const READABLE = /^\/api\/v1\/(?:leads|catalog)(?:\/|$)/;
 
-/** What a page may send beside the headers that need no permission. */
+/** Headers that a page may send beside those that need no permission. */
 const REQUEST_HEADERS = 'Authorization, If-None-Match, Last-Event-ID, X-API-KEY';
 
-/** What a page may see of a response beside the headers that every page sees. */
+/** Headers that a page may see beside those that every page sees. */
 const RESPONSE_HEADERS = [
   'Age',
   'Cache-Status',
@@ -45,7 +45,7 @@ const RESPONSE_HEADERS = [
   'X-Request-Id',
 ].join(', ');
 
-/** How long a browser caches a preflight. Each response is checked all the same. */
+/** Time for which a browser caches a preflight. Each response is checked all the same. */
 const PREFLIGHT_MAX_AGE_SECONDS = '3600';
 
 /** `origins`: as browsers write them (`https://sales.example.com`), or `*`; none: no CORS at all. */

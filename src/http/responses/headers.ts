@@ -27,7 +27,7 @@ export function rateLimitHeaders({ limitPerMinute, remaining, resetSeconds }: Ra
 }
 
 /**
- * What helmet would set, reduced to what matters for an API and computed once: the hot path pays
+ * Those of helmet, reduced to what matters for an API and computed once: the hot path pays
  * for every header. Pages bring a `Content-Security-Policy` of their own.
  * @see https://cheatsheetseries.owasp.org/cheatsheets/REST_Security_Cheat_Sheet.html
  */
@@ -41,7 +41,7 @@ export function securityHeaders(publicUrl: string): Readonly<Record<string, stri
   });
 }
 
-/** What a page sends beside them; `policy` opens what it needs, from this service only. */
+/** Headers of a page beside them; `policy` opens what it needs, from this service only. */
 export function pageHeaders(policy = ''): Readonly<Record<string, string>> {
   return Object.freeze({
     'content-security-policy': `default-src 'none'; ${policy}base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,

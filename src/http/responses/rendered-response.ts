@@ -47,7 +47,7 @@ export function renderOnce<Value extends object>(
 export function cacheStatus({ outcome, ttlMs }: CacheStatus): string {
   const ttl = Math.floor(ttlMs / 1000);
   if (outcome === 'stale') return `trackport; fwd=stale; fwd-status=503; ttl=${Math.min(ttl, 0)}`;
-  // What was fresh when it was chosen is never called stale for having taken a moment.
+  // An answer that was fresh when it was chosen is never called stale for having taken a moment.
   const how = outcome === 'hit' ? 'hit' : 'fwd=miss; stored';
   return `trackport; ${how}; ttl=${Math.max(ttl, 0)}`;
 }

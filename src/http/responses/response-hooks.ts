@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { TrackportError } from '#shared/errors.ts';
+import type { Log } from '#shared/log.ts';
 import type { Cors } from './cors.ts';
 import type { AnsweredEarly } from '../problems/client-error.ts';
 import { noteFailure, toTrackportError, uriTooLong } from '../problems/failure.ts';
@@ -10,7 +11,7 @@ import { URI_BYTES_MAX } from '../limits.ts';
 import {
   createRequestMetrics,
   logRequest,
-  type RequestLogDeps,
+  type RefusalLog,
   routeOf,
 } from '../telemetry/requests.ts';
 import { type ProblemPage, renderEarlyProblem } from '../problems/problem.ts';
@@ -18,14 +19,6 @@ import { securityHeaders } from './headers.ts';
 
 /** From here on a response is a problem, with headers of its own. */
 const PROBLEM_STATUS_MIN = 400;
-
-export type ResponseHooksDeps = RequestLogDeps & {
-  publicUrl: () => string;
-  metrics: Registry;
-  answeredEarly: AnsweredEarly;
-  cors: Cors;
-  problemPages: ReadonlySet<ProblemPage>;
-};
 
 export type ResponseHooks = {
   /** For Fastify's `frameworkErrors`: what fails before a route is found, where no hook runs. */
@@ -35,30 +28,46 @@ export type ResponseHooks = {
 };
 
 /**
- * What every response has, errors of the framework included: request id, security headers, a problem
+ * Gives every response, errors of the framework included, request id, security headers, a problem
  * document on failure, a log line and a measurement.
  */
-export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
-  const measure = createRequestMetrics(deps.metrics);
+export function createResponseHooks({
+  publicUrl,
+  metrics,
+  log,
+  refusalLog,
+  answeredEarly,
+  cors,
+  problemPages,
+}: {
+  publicUrl: () => string;
+  metrics: Registry;
+  log: Log;
+  refusalLog: RefusalLog;
+  answeredEarly: AnsweredEarly;
+  cors: Cors;
+  problemPages: ReadonlySet<ProblemPage>;
+}): ResponseHooks {
+  const measure = createRequestMetrics(metrics);
   /** Made with the first response: the public address is not known before the service listens. */
   let common: Readonly<Record<string, string>> | undefined;
   const beginHeaders = (request: FastifyRequest, reply: FastifyReply): void => {
-    common ??= securityHeaders(deps.publicUrl());
+    common ??= securityHeaders(publicUrl());
     reply.headers(common).header('x-request-id', request.id);
   };
   const record = (request: FastifyRequest, reply: FastifyReply): void => {
     const completed = { request, reply, route: routeOf(request) };
     measure(completed);
-    logRequest(deps, completed);
+    logRequest(log, refusalLog, completed);
   };
   return {
     onFrameworkError: (error, request, reply) => {
       beginHeaders(request, reply);
-      void sendProblem(deps, { error, request, reply }, deps.problemPages);
+      void sendProblem(publicUrl(), { error, request, reply }, problemPages);
       record(request, reply);
     },
     install: (app) => {
-      respondBeforeRouting(app, { beginHeaders, cors: deps.cors });
+      respondBeforeRouting(app, beginHeaders, cors);
       app.addHook('onSend', (request, reply, _payload, done) => {
         const { sends } = request.routeOptions.config;
         if (sends && reply.statusCode < PROBLEM_STATUS_MIN) reply.headers(sends);
@@ -67,20 +76,16 @@ export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
       });
       app.addHook('onResponse', (request, reply, done) => {
         record(request, reply);
-        if (!request.raw.complete) deps.answeredEarly.set(request.raw.socket, request.raw);
+        if (!request.raw.complete) answeredEarly.set(request.raw.socket, request.raw);
         done();
       });
-      app.addHook('onClose', () => deps.refusalLog.flush());
+      app.addHook('onClose', () => refusalLog.flush());
       app.setErrorHandler<FastifyError>((error, request, reply) =>
-        sendProblem(deps, { error, request, reply }),
+        sendProblem(publicUrl(), { error, request, reply }),
       );
     },
   };
 }
-
-type BeforeRouting = Pick<ResponseHooksDeps, 'cors'> & {
-  beginHeaders: (request: FastifyRequest, reply: FastifyReply) => void;
-};
 
 /** Last, when the reply has said what else it depends on. */
 export function addCorsHeaders({ corsOut }: FastifyRequest, reply: FastifyReply): void {
@@ -90,8 +95,12 @@ export function addCorsHeaders({ corsOut }: FastifyRequest, reply: FastifyReply)
   if (vary !== undefined) reply.header('vary', `${String(vary)}, ${corsOut['vary']}`);
 }
 
-/** The first hook: what needs no look at the credential, above all paths that do not exist. */
-function respondBeforeRouting(app: HttpApp, { beginHeaders, cors }: BeforeRouting): void {
+/** The first hook: responds where the credential does not matter, above all for paths that do not exist. */
+function respondBeforeRouting(
+  app: HttpApp,
+  beginHeaders: (request: FastifyRequest, reply: FastifyReply) => void,
+  cors: Cors,
+): void {
   const paths = createKnownPaths();
   let isStopping = false;
   app.addHook('onRoute', (route) => paths.add(route));
@@ -121,7 +130,7 @@ function respondBeforeRouting(app: HttpApp, { beginHeaders, cors }: BeforeRoutin
   });
 }
 
-/** What Node's parser lets through and HTTP does not. */
+/** Mistakes that Node's parser lets through and HTTP does not. */
 function brokenRequest({ raw }: FastifyRequest): TrackportError | undefined {
   const hosts = countHosts(raw.rawHeaders);
   if (hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1')) return withoutOneHost();
@@ -132,12 +141,12 @@ type Failure = { error: unknown; request: FastifyRequest; reply: FastifyReply };
 
 /** Writes the problem document of an error, or a page for people, and leaves what the log line needs. */
 function sendProblem(
-  { publicUrl }: Pick<ResponseHooksDeps, 'publicUrl'>,
+  publicUrl: string,
   { error, request, reply }: Failure,
   pages: Iterable<ProblemPage> = [],
 ) {
   const failure = toTrackportError(error);
-  const context = { publicUrl: publicUrl(), requestId: request.id };
+  const context = { publicUrl, requestId: request.id };
   const failed = { target: request.raw.url, accept: request.headers.accept, error: failure };
   const problem = renderEarlyProblem(pages, context, failed);
   noteFailure({ request, reply }, failure);

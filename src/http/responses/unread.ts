@@ -3,9 +3,9 @@ import { SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 
-/** What one consumer may have been sent without having read it. */
+/** Bound on the answers that one consumer has been sent and has not read. */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
-/** What comes to more together is made in several turns of the event loop; what is short goes on at once. */
+/** Answers of more bytes together are made in several turns of the event loop; short ones go on at once. */
 const BYTES_A_TURN = 1024 * 1024;
 const SHORT_BYTES_MAX = 64 * 1024;
 /** So long an answer waits for the consumer to read what it was sent before. */

@@ -12,15 +12,15 @@ import { describeRoute } from '../openapi/describe-route.ts';
 import { requireJson } from '../requests/headers.ts';
 import { toTrackportError } from '../problems/failure.ts';
 
-/** Where the tracker's webhook leads. */
+/** Address of the tracker's webhook. */
 export const GITHUB_WEBHOOK_PATH = '/api/v1/webhooks/github';
 
 const BODY_BYTES_MAX = 25 * 1024 * 1024;
 const DELIVERY_ID = /^[0-9A-Za-z-]{1,64}$/;
 
 /**
- * The tracker's own webhook: verified over the raw bytes, acknowledged, then worked on. What is still
- * waiting when the server closes is finished first.
+ * The tracker's own webhook: verified over the raw bytes, acknowledged, then worked on. Events that
+ * still wait when the server closes are finished first.
  * @see https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
  */
 export function githubWebhookRoutes(app: HttpApp, context: AreaContext): void {
@@ -45,7 +45,7 @@ export function githubWebhookRoutes(app: HttpApp, context: AreaContext): void {
     refuseUnsigned(context, request);
   app.post(GITHUB_WEBHOOK_PATH, { ...webhookRoute, preParsing }, async (request, reply) => {
     const { headers } = request;
-    request.logFacts = deliveryFacts(headers['x-github-delivery']);
+    request.logFacts = logFieldsOf(headers['x-github-delivery']);
     const delivery = {
       event: textOf(headers['x-github-event']),
       signature: textOf(headers['x-hub-signature-256']),
@@ -59,7 +59,7 @@ export function githubWebhookRoutes(app: HttpApp, context: AreaContext): void {
   });
 }
 
-/** What no body could mend is refused before it is read. */
+/** Refuses before the body is read what no body could mend. */
 function refuseUnsigned({ rethrowRefusal }: AreaContext, request: FastifyRequest): void {
   const { 'content-type': type, 'x-hub-signature-256': signature } = request.headers;
   if (type !== undefined || (declaredBytes(request) ?? 0) > 0) requireJson(request);
@@ -75,7 +75,7 @@ function textOf(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : undefined;
 }
 
-function deliveryFacts(header: string | string[] | undefined) {
+function logFieldsOf(header: string | string[] | undefined) {
   const deliveryId = textOf(header);
   return deliveryId !== undefined && DELIVERY_ID.test(deliveryId) ? { deliveryId } : {};
 }
@@ -101,7 +101,7 @@ const webhookRoute = describeRoute({
 
 const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
 
-/** Whether `X-Hub-Signature-256` has the form of a signature. */
+/** True when `X-Hub-Signature-256` has the form of a signature. */
 function isSignature(header: string | string[] | undefined): boolean {
   return typeof header === 'string' && SIGNATURE.test(header);
 }
@@ -113,7 +113,7 @@ const REASONS: Readonly<Partial<Record<ErrorCode, WebhookRefusal>>> = {
 };
 
 /**
- * Why a request failed; undefined for what says nothing about the webhook, such as a connection that
+ * The reason why a request failed; undefined for what says nothing about the webhook, such as a connection that
  * broke or our own load, and for requests without the header that the tracker always sends: those of
  * scanners.
  */

@@ -1,19 +1,15 @@
 import type { HttpApp } from '../context.ts';
 import { sendPlainPage } from '../responses/plain-page.ts';
 
-type LandingDeps = {
-  /** Whether this port serves `/portal`. */
-  hasPortal: boolean;
-  /** Whether this port serves health; with `server.opsPort` another one does. */
-  hasOperations: boolean;
-};
+/** Areas that this port may be without: health has another one with `server.opsPort`. */
+type Served = { hasPortal: boolean; hasOperations: boolean };
 
 type Place = { path: string; name: string; what: string };
 
 /** `/`: what this is and where to go from here. It tells nobody more than those pages do. */
-export function landingRoutes(app: HttpApp, deps: LandingDeps): void {
+export function landingRoutes(app: HttpApp, served: Served): void {
   const title = 'Trackport';
-  const main = mainOf(deps);
+  const main = mainOf(served);
   const footer =
     'Something else? Ask whoever operates this service, and quote the <code>X-Request-Id</code> of the response.';
   app.get('/', { schema: { hide: true }, config: { freeQuery: true } }, async (_request, reply) =>
@@ -21,8 +17,8 @@ export function landingRoutes(app: HttpApp, deps: LandingDeps): void {
   );
 }
 
-function mainOf(deps: LandingDeps): string {
-  const places = placesOf(deps).map(
+function mainOf(served: Served): string {
+  const places = placesOf(served).map(
     ({ path, name, what }) => `<dt><a href="${path}">${name}</a></dt>\n<dd>${what}</dd>`,
   );
   return `<h1>Trackport</h1>
@@ -34,7 +30,7 @@ ${places.join('\n')}
 }
 
 /** Relative, so that they hold below any address that a proxy gives this service. */
-function placesOf({ hasPortal, hasOperations }: LandingDeps): Place[] {
+function placesOf({ hasPortal, hasOperations }: Served): Place[] {
   const portal = {
     path: 'portal',
     name: 'Portal',

@@ -28,7 +28,7 @@ const WAIT_MAX_MS = 30 * SECOND;
 /** A stream without an item says so often that it is there. */
 const BEAT_MS = 15 * SECOND;
 
-/** What changed of the leads that a key may read: page by page, waiting for more, or as a stream of events. */
+/** Changes of the leads that a key may read: page by page, waiting for more, or as a stream of events. */
 export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
   const { leads, unread } = context;
   const { leadFeed } = leads;
@@ -157,7 +157,7 @@ const LISTENERS_MAX = 100;
 /** A lost grant ends a stream within a second, and is known here within a half. */
 const LOOK_EVERY_MS = 250;
 
-/** Who waits for changes. Now and then `lost` tells whose grant is gone. */
+/** Holds those who wait for changes. Now and then `lost` tells whose grant is gone. */
 function createListeners(
   stopping: AbortSignal,
   lost: (requests: Iterable<FastifyRequest>) => Promise<FastifyRequest[]>,

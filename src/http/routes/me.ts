@@ -48,7 +48,7 @@ export function meRoutes(app: HttpApp, context: AreaContext): void {
   });
 }
 
-/** What a reader of the catalog is to leave; undefined for whoever is none. */
+/** Deprecated versions that a reader of the catalog still reads; undefined for whoever is none. */
 async function deprecatedReads(
   { bearer }: AreaContext,
   { principal: { consumerId, grants } }: KeyHolder,

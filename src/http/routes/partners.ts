@@ -15,7 +15,7 @@ import { routedPath } from '../requests/paths.ts';
 import { describeRoute } from '../openapi/describe-route.ts';
 import {
   authenticatePartner,
-  type PartnerServices,
+  type PartnerArea,
   refuseUnread,
   requirePartnerId,
   unverifiedSignature,
@@ -25,7 +25,7 @@ import { STATUS_PATH } from './receipt-status.ts';
 import { z } from 'zod';
 
 const PREFIX = '/api/v1/webhooks/partners';
-/** Where a partner sends to. */
+/** The address that a partner sends to. */
 export const deliveryPath = (partnerId: string, path: PartnerPath) =>
   `${PREFIX}/${partnerId}/${path}` as const;
 
@@ -36,7 +36,7 @@ const DELIVERY_PATH = new RegExp(`^${PREFIX}/[^/]*/(?:${partnerPaths.join('|')})
  * verified gets one and the same 401 for every reason, so that nobody learns who is a partner.
  */
 export function partnerRoutes(app: HttpApp, context: AreaContext): void {
-  const services: PartnerServices = {
+  const area: PartnerArea = {
     ...context,
     partnerMetrics: createPartnerMetrics(context.partnerRegistry),
     limiter: createLimiter({ clock: context.clock, limitPerMinute: Infinity }),
@@ -45,10 +45,10 @@ export function partnerRoutes(app: HttpApp, context: AreaContext): void {
   acceptRawJson(app, context.readBody, ANY_JSON_TYPE);
   app.addHook('onRequest', async (request, reply) => {
     echoCorrelationId(request, reply);
-    requirePartnerId(services, request);
+    requirePartnerId(area, request);
     requireJson(request, ANY_JSON_TYPE);
   });
-  for (const path of partnerPaths) addDeliveryRoute(app, services, path);
+  for (const path of partnerPaths) addDeliveryRoute(app, area, path);
 }
 
 /**
@@ -65,15 +65,14 @@ function asRefusal(rethrowRefusal: RethrowRefusal, request: EarlyRequest, error:
   }
 }
 
-function addDeliveryRoute(app: HttpApp, services: PartnerServices, path: PartnerPath): void {
-  const { partnerMetrics, partners, publicUrl } = services;
-  const preParsing = async (request: FastifyRequest): Promise<void> =>
-    refuseUnread(services, request);
+function addDeliveryRoute(app: HttpApp, area: PartnerArea, path: PartnerPath): void {
+  const { partnerMetrics, partners, publicUrl } = area;
+  const preParsing = async (request: FastifyRequest): Promise<void> => refuseUnread(area, request);
   const route = { ...deliveryRoutes[path], preParsing };
   app.post(deliveryPath(':partnerId', path), route, async (request, reply) => {
-    const partner = await authenticatePartner(services, request);
+    const partner = await authenticatePartner(area, request);
     request.logFacts = { partnerId: partner.id };
-    limitRequests(services, partner, reply);
+    limitRequests(area, partner, reply);
     const correlationId = correlationIdOf(request);
     const [messageId] = headerValues(request, partner.headers.id);
     const accepted = await partners.accept({
@@ -92,7 +91,7 @@ function addDeliveryRoute(app: HttpApp, services: PartnerServices, path: Partner
 }
 
 function limitRequests(
-  { limiter, partnerMetrics, partners }: PartnerServices,
+  { limiter, partnerMetrics, partners }: PartnerArea,
   partner: Partner,
   reply: FastifyReply,
 ): void {
@@ -131,7 +130,7 @@ function correlationIdOf(request: FastifyRequest): string | undefined {
 }
 
 /**
- * What a partner may send: free-form, since each partner's fields are found by pointers. Only for
+ * A partner's body: free-form, since each partner's fields are found by pointers. Only for
  * openapi.json; the bytes are read after their signature was checked.
  */
 const deliveryIn = z.union([z.looseObject({}), z.array(z.looseObject({})).max(500)]).meta({

@@ -11,15 +11,15 @@ import { REVALIDATED } from '../responses/headers.ts';
 import { createRenderer, sendRendered, strongEtag } from '../responses/rendered-response.ts';
 import { describeRoute } from '../openapi/describe-route.ts';
 
-/** Where status addresses are. */
+/** Prefix of status addresses. */
 export const STATUS_PATH = '/api/v1/receipt-status';
 
 const JWT_TYPE = 'application/jwt';
 const KEYS_PATH = '/.well-known/jwks.json';
 
 /**
- * What became of a delivery, for whoever has its status address: as JSON, or as a certificate, with the keys by which
- * anybody checks that.
+ * The outcome of a delivery, for whoever has its status address: as JSON, or as a certificate, with the keys by
+ * which anybody checks that.
  */
 export function receiptStatusRoutes(app: HttpApp, { partners, publicUrl }: AreaContext): void {
   const render = createRenderer(receiptStatusOut);

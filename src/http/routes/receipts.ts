@@ -60,7 +60,7 @@ const receiptListOut = z
 
 const PATH = '/api/v1/receipts';
 
-/** What became of deliveries, for operators, and having dead letters worked again. */
+/** Receipts of deliveries, for operators, and the replay of dead letters. */
 export function receiptRoutes(app: HttpApp, context: BearerContext): void {
   const { receipts } = context.partners;
   requireBearer(app, context);

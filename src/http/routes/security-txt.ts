@@ -2,7 +2,7 @@ import { DAY, type Clock } from '#shared/clock.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
 
 const PATH = '/.well-known/security.txt';
-/** How long a copy may be believed; whoever asks anew gets a later date. */
+/** Time for which a copy may be believed; whoever asks anew gets a later date. */
 const GOOD_FOR_MS = 180 * DAY;
 
 /** Whom to tell of a vulnerability, where `server.securityContact` says so. @see RFC 9116 */

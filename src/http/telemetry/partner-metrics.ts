@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Where metrics about partners go. */
+/** The registry of metrics about partners. */
 export type PartnerRegistry = {
   registry: Registry;
   /** False where the public can read the metrics: nobody may learn there who is a partner. */
@@ -9,7 +9,7 @@ export type PartnerRegistry = {
   partnerIds: () => readonly string[];
 };
 
-type PartnerCounterFacts<Label extends string> = {
+type PartnerCounter<Label extends string> = {
   name: string;
   help: string;
   /** Beside `partner`. */
@@ -34,7 +34,7 @@ type CountPartner<Label extends string> = (
  */
 export function createPartnerCounter<Label extends string = never>(
   { registry, namesPartners, partnerIds }: PartnerRegistry,
-  { name, help, labelNames, known = [] }: PartnerCounterFacts<Label>,
+  { name, help, labelNames, known = [] }: PartnerCounter<Label>,
 ): CountPartner<Label> {
   const count: CountPartner<Label> = (partner, labels, count = 1) =>
     counter.inc(namesPartners ? { partner, ...labels } : labels, count);
@@ -50,7 +50,7 @@ export function createPartnerCounter<Label extends string = never>(
   return count;
 }
 
-type PartnerGaugeFacts = {
+type PartnerGauge = {
   name: string;
   help: string;
   /** By partner. Where it fails nothing is known, and no partner has a value. */
@@ -60,7 +60,7 @@ type PartnerGaugeFacts = {
 /** A gauge by partner, which has no values where partners may not be named: a sum would say nothing. */
 export function createPartnerGauge(
   { registry, namesPartners }: PartnerRegistry,
-  { name, help, read }: PartnerGaugeFacts,
+  { name, help, read }: PartnerGauge,
 ): void {
   void new Gauge({
     name,
@@ -75,7 +75,7 @@ export function createPartnerGauge(
   });
 }
 
-/** What operators see of partners' requests. None of it shows in a response. */
+/** Counts partners' requests for operators. None of it shows in a response. */
 export type PartnerMetrics = {
   /** `partnerId` is `''` for a request that names no known partner. */
   refused(partnerId: string, reason: string): void;

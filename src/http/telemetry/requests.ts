@@ -13,15 +13,16 @@ const QUIET_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** A request whose response was sent, with its route's template. */
 type CompletedRequest = { request: FastifyRequest; reply: FastifyReply; route: string };
 
-export type RequestLogDeps = { log: Log; refusalLog: RefusalLog };
-
 /**
  * One line per completed request: the route's template, never the path or query. Successful reads
  * and events of the tracker are `debug`, since they are most of the traffic; mistakes of ours are
  * `error`, and what failed around us is `warn`. Of refused requests only so many get a line of their own.
  */
-export function logRequest({ log, refusalLog }: RequestLogDeps, completed: CompletedRequest): void {
-  const { request, reply, route } = completed;
+export function logRequest(
+  log: Log,
+  refusalLog: RefusalLog,
+  { request, reply, route }: CompletedRequest,
+): void {
   const status = reply.statusCode;
   const isQuiet = status < 400 && isRoutine(request);
   if (isQuiet && !log.isDebug()) return;
@@ -42,7 +43,7 @@ export function logRequest({ log, refusalLog }: RequestLogDeps, completed: Compl
   else log.info(fields, 'request answered');
 }
 
-/** What the caller did wrong, and what we had no room for. Other failures are worth a line each. */
+/** True for mistakes of the caller, and where there was no room. Other failures are worth a line each. */
 function isRefusal(status: number, code: string): boolean {
   return (status >= 400 && status < 500) || code === 'overloaded';
 }
@@ -68,7 +69,7 @@ const LINES_MAX = 10;
 
 /** Prevents refused requests, which anybody can make, from filling the log. */
 export type RefusalLog = {
-  /** Whether this refused request gets a line of its own; else it is counted in one for all of them. */
+  /** True when this refused request gets a line of its own; else it is counted in one for all of them. */
   take(code: string): boolean;
   /** Writes that line now: what was counted must not be lost when the server closes. */
   flush(): void;
@@ -130,7 +131,7 @@ export function createRequestMetrics(registry: Registry) {
     durations.observe({ method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
 }
 
-/** Returns what counts a read of leads by how its response came about. All of them are there from the start, at 0. */
+/** Counts reads of leads by how the response came about. All of them are there from the start, at 0. */
 export function createReadMetrics(registry: Registry): (outcome: CacheStatus['outcome']) => void {
   const reads = new Counter({
     name: 'trackport_lead_reads_total',
@@ -186,7 +187,7 @@ export function traceRequests(app: HttpApp, tracing: Tracing): void {
       },
     });
     spans.set(request, span);
-    // Where the caller goes away before it has the response, no hook is called.
+    // No hook is called where the caller goes away before it has the response.
     reply.raw.once('close', () => end(request, reply, 'aborted'));
     span.run(done);
   });

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
-import { createOperationsApp } from '#http/app.ts';
+import { createOperationsApp } from '#http/server.ts';
 import type { HttpApp } from '#http/context.ts';
 import type { HealthCheck } from '#http/readiness.ts';
 import { createFakeClock } from '../../support/clock.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, test, onTestFinished } from 'vi
 import type { HttpApp } from '#http/context.ts';
 import { type ErrorCode, TrackportError } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
-import { buildTestApp, type TestAppDeps } from '../../support/http/app.ts';
+import { buildTestApp, type TestAppSetup } from '../../support/http/app.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { fakeLeads, GOOD_KEY, withKey } from '../../support/http/leads.ts';
 import type { Tracing } from '#shared/tracing.ts';
@@ -17,7 +17,7 @@ afterEach(() => app.close());
 // It would read our broken HTTP in the server's place.
 beforeAll(() => nock.restore());
 
-function serve(deps: TestAppDeps = {}): Line[] {
+function serve(deps: TestAppSetup = {}): Line[] {
   const lines: Line[] = [];
   const at =
     (level: string) =>

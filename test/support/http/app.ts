@@ -1,13 +1,12 @@
 import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
-import { type AppDeps, createApp } from '#http/app.ts';
+import { type AppSetup, createApp, type ServerSetup } from '#http/server.ts';
 import { createServiceReports, type ReportSources, type ServiceReports } from '#http/readiness.ts';
-import type { Services, HttpApp } from '#http/context.ts';
-import type { ServerDeps } from '#http/server.ts';
+import type { Application, HttpApp } from '#http/context.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
-import { unservedServices } from '../../../src/compose/commands/openapi.ts';
+import { unservedApplication } from '../../../src/compose/commands/openapi.ts';
 
 export const PUBLIC_URL = 'https://adapter.example.com';
 
@@ -15,7 +14,7 @@ export const PUBLIC_URL = 'https://adapter.example.com';
 export const withoutRelief = { lagMsMax: 0 };
 
 /** What every server needs, with what a test brings in its place. */
-export function serverDeps(deps: Partial<ServerDeps> = {}): ServerDeps {
+export function serverDeps(deps: Partial<ServerSetup> = {}): ServerSetup {
   const clock = deps.clock ?? systemClock;
   return {
     clock,
@@ -39,12 +38,12 @@ export function serviceReports(
 }
 
 /** What a test brings, of services no more than it has requests for. */
-export type TestAppDeps = Partial<Omit<AppDeps, keyof Services>> & {
-  [Name in keyof Services]?: Partial<Services[Name]>;
+export type TestAppSetup = Partial<Omit<AppSetup, keyof Application>> & {
+  [Name in keyof Application]?: Partial<Application[Name]>;
 };
 
 /** The public server with nothing that works in it but what a test brings. Close it when done. */
-export function buildTestApp(deps: TestAppDeps = {}): HttpApp {
-  const services = { ...unservedServices(), bearer: undefined, ...deps } as Services;
+export function buildTestApp(deps: TestAppSetup = {}): HttpApp {
+  const services = { ...unservedApplication(), bearer: undefined, ...deps } as Application;
   return createApp({ ...services, ...serverDeps(deps) });
 }

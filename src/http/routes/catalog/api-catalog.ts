@@ -14,7 +14,7 @@ const PROFILE = 'https://www.rfc-editor.org/info/rfc9727';
 const MEDIA_TYPE = `application/linkset+json; profile="${PROFILE}"`;
 
 /**
- * What anybody may find: the published artifacts of `catalog.public`, as a set of links.
+ * The published artifacts of `catalog.public`, which anybody may find, as a set of links.
  * @see RFC 9727, RFC 9264
  */
 export function apiCatalogRoutes(app: HttpApp, { catalog, publicUrl }: BearerContext): void {

@@ -90,7 +90,7 @@ export function addCatalogReads(app: HttpApp, context: BearerContext): void {
 
 type Reader = ReturnType<typeof readerOf>;
 
-/** What is read of a version: all of it, or its spec alone. */
+/** A reading of a version: all of it, or its spec alone. */
 type Content = {
   /** Differs from those of others. */
   name: string;
@@ -245,7 +245,7 @@ function specHeaders(view: VersionView, format: SpecFormat): Record<string, stri
   };
 }
 
-/** What changed between two versions of an artifact. */
+/** Adds the comparison of two versions of an artifact. */
 function addDiffRead(app: HttpApp, { catalog }: BearerContext): void {
   app.get('/api/v1/catalog/:id/diff', diffRoute, async (request, reply) => {
     const { id } = request.params;
@@ -256,7 +256,7 @@ function addDiffRead(app: HttpApp, { catalog }: BearerContext): void {
   });
 }
 
-/** Where exactly this comparison is, whatever the defaults are later. */
+/** Address of exactly this comparison, whatever the defaults are later. */
 function addressOf(id: string, { from, to }: VersionDiff): string {
   const query = new URLSearchParams({ from, to }).toString();
   return `/api/v1/catalog/${encodeURIComponent(id)}/diff?${query}`;

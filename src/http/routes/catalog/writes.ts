@@ -126,7 +126,7 @@ const common = { tag: 'Catalog', scope: 'catalog:write' } as const;
 /** The headers that a draft can have. */
 const draftHeaderNames = ['ETag', 'Cache-Control', 'Vary', 'Content-Location'] as const;
 
-/** What a request says of a version that is there. */
+/** Parts of a request that name a version which is there. */
 const named = { params: artifactParams, querystring: versionQuery, headers: ifMatchHeader };
 
 const createRoute = describeRoute({
