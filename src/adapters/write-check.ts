@@ -4,9 +4,9 @@ import { isTrackportError, type TrackportError } from '#shared/errors.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 import type { Database } from '#shared/database.ts';
 
-/** Whether a store takes writes: one that is full, or read-only, still lets everybody read. */
+/** Checks that a store takes writes: one that is full, or read-only, still lets everybody read. */
 export type WriteCheck = {
-  /** Settles as `write` does. Whether the store took it or failed it is what counts from then on. */
+  /** Settles as `write` does. Its end counts for the check from then on. */
   watch<T>(write: Promise<T>): Promise<T>;
   /**
    * Resolves while writing works. Tries it now and then, also to find out that it works again.

@@ -32,10 +32,10 @@ export const instantFilter = z
   .transform((value) => value || undefined)
   .optional();
 
-/** Where a page of a list starts. */
+/** Start of a page of a list. */
 export const cursorFilter = textFilter(CURSOR_CHARACTERS_MAX);
 
-/** How many stand before the first that is shown. */
+/** Number of rows before the first that is shown. */
 export const startParameter = z
   .string()
   .regex(/^[0-9]{1,4}$/, 'must be a number')
@@ -83,7 +83,7 @@ export function ownPath(given: unknown): string {
   return isOwn && !isSignIn ? given : '/portal';
 }
 
-/** Where one signs in, to come back to `path`. */
+/** Address of the sign-in that leads back to `path`. */
 export function signInPath(path: string): string {
   return path === '/portal' ? '/portal/sign-in' : `/portal/sign-in?to=${encodeURIComponent(path)}`;
 }

@@ -61,7 +61,7 @@ export type PagesContext = {
   };
   /** Checks of `/readyz`, of all processes that serve together. */
   readiness: () => Promise<Pick<Readiness, 'checks'>>;
-  /** Whether this port serves `/readyz`. */
+  /** This port serves `/readyz`. */
   hasReadyz: boolean;
   /** Calls per minute of a consumer without a limit of its own. */
   defaultLimit: () => number;

@@ -18,7 +18,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
 
 const lean = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
 
-/** How our source is indented is nobody's business, and a third of a page. Values stay as they are. */
+/** Indentation of our source would be a third of a page. Values stay as they are. */
 function withoutIndentation(strings: TemplateStringsArray): TemplateStringsArray {
   const known = lean.get(strings);
   if (known) return known;

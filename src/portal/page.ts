@@ -42,7 +42,7 @@ export type ShownSecret = {
   value: string;
   /** Why it cannot be seen again, and what to do when it is lost. */
   text: string;
-  /** Where it belongs. */
+  /** The place that it belongs in. */
   note?: string;
   /** A command to try it, in one line; it asks for the secret, so that no history of a shell holds it. */
   command?: string;
@@ -80,11 +80,11 @@ export type PortalPerson = {
   formToken: string;
   /** New with every page: what must not be done twice is known again by it. */
   formId: string;
-  /** When the session ends without another use; milliseconds since the Unix epoch. */
+  /** End of the session without another use; milliseconds since the Unix epoch. */
   sessionEndsMs: number;
 };
 
-/** Whether a page offers the person what needs `scope`. The use case checks again. */
+/** True when a page may offer the person an action that needs `scope`. The use case checks again. */
 export function may(person: Pick<PortalPerson, 'scopes'>, scope: Scope): boolean {
   return person.scopes.includes(scope);
 }

@@ -19,9 +19,9 @@ export type TrackerClock = {
    * a response tells that ours is ahead.
    */
   clock: Clock;
-  /** What the tracker's clock shows at the latest: a minute later than ours where nothing is known of it. */
+  /** The latest time that the tracker's clock may show: a minute after ours where nothing is known of it. */
   latestNow(): number;
-  /** How far the tracker's clock is ahead of ours, in ms; negative: behind. Undefined: not known. */
+  /** Lead of the tracker's clock over ours, in ms; negative: it is behind. Undefined: not known. */
   skewMs(): number | undefined;
   /** Takes note of a response that has just ended. */
   note(response: DatedResponse): void;
@@ -29,9 +29,9 @@ export type TrackerClock = {
 
 /** The one in the middle of so many counts: a single response may have been made long ago. */
 const READINGS = 5;
-/** Who took longer tells too little. */
+/** A response that took longer tells too little. */
 const DURATION_MAX_MS = 5 * SECOND;
-/** What whole seconds and the way explain, and what a clock kept by NTP may be off. */
+/** Difference that whole seconds and the way explain, or the error of a clock kept by NTP. */
 const EXPLAINED_MS = 10 * SECOND;
 /** Two clocks that are further apart are worth a line in the log. */
 const WORTH_A_LINE_MS = MINUTE;
@@ -41,9 +41,9 @@ export function createTrackerClock(clock: Clock, log: Pick<Log, 'info' | 'warn'>
   const report = createReport(log);
   const steadyNow = createSteadyNow(clock, () => take([]));
   let readings: readonly number[] = [];
-  /** How far the tracker's clock is ahead of the steady one. */
+  /** Lead of the tracker's clock over the steady one. */
   let skew: number | undefined;
-  /** What is added to the steady clock. It stays while the readings explain it: time does not go to and fro. */
+  /** Added to the steady clock. It stays while the readings explain it: time does not go to and fro. */
   let correctionMs = 0;
 
   const take = (all: readonly number[]): void => {

@@ -2,7 +2,7 @@ import { isTrackerFailure, type TrackerFailure } from './transport/failure.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 
-/** How calls to the tracker have gone lately. */
+/** Condition of the tracker, by the last calls to it. */
 export type TrackerCondition =
   /** `unknown`: none has succeeded yet, and too few have failed. */
   | { state: 'unknown' | 'ok' }
@@ -10,7 +10,7 @@ export type TrackerCondition =
       state: 'failing';
       /** Kind of the last failure, with the status or the socket's code: `server (503)`. */
       cause: string;
-      /** When the first of the failures in a row came; milliseconds since the Unix epoch. */
+      /** Time of the first of the failures in a row; milliseconds since the Unix epoch. */
       since: number;
     };
 
@@ -29,7 +29,8 @@ export type TrackerWatch = {
   askAgain(): void;
 };
 
-export type TrackerWatchDeps = {
+/** Asks the tracker by itself while its calls fail. */
+type TrackerProbe = {
   clock: Pick<Clock, 'now' | 'monotonicMs' | 'sleep'>;
   /** Makes a small request to the watched tracker. Never throws. */
   ask: () => Promise<void>;
@@ -46,7 +47,7 @@ const ASK_EVERY_MS = 30 * SECOND;
 /** Longer than from one probe of the worker to the next, which tells as much. */
 const ASK_REFUSED_EVERY_MS = MINUTE + 10 * SECOND;
 
-/** What is known of calls. Instants are ms since the Unix epoch; with `Ms` at the end, of the monotonic clock. */
+/** Calls so far. Instants are ms since the Unix epoch; with `Ms` at the end, of the monotonic clock. */
 type State = {
   hasSucceeded: boolean;
   /** Since the last success. */
@@ -59,8 +60,8 @@ type State = {
 };
 
 /** One failure can be one call's bad luck; a credential that is refused is nobody's. */
-export function createTrackerWatch(deps: TrackerWatchDeps): TrackerWatch {
-  const { clock, ask } = deps;
+export function createTrackerWatch(probe: TrackerProbe): TrackerWatch {
+  const { clock, ask } = probe;
   const state: State = {
     hasSucceeded: false,
     failures: 0,
@@ -78,7 +79,7 @@ export function createTrackerWatch(deps: TrackerWatchDeps): TrackerWatch {
       return await call;
     } catch (error) {
       const failure = failureIn(error);
-      if (failure && isNoted(failure)) noteFailure(deps, state, failure);
+      if (failure && isNoted(failure)) noteFailure(probe, state, failure);
       throw error;
     }
   };
@@ -108,15 +109,15 @@ export function createTrackerWatch(deps: TrackerWatchDeps): TrackerWatch {
   };
 }
 
-function noteFailure(deps: TrackerWatchDeps, state: State, failure: TrackerFailure): void {
-  const { clock } = deps;
+function noteFailure(probe: TrackerProbe, state: State, failure: TrackerFailure): void {
+  const { clock } = probe;
   state.last = { failure, at: clock.now() };
   if (state.failures === 0) {
     state.since = state.last.at;
     state.sinceMs = clock.monotonicMs();
   }
   state.failures += isRefused(state) ? FAILURES_IN_A_ROW : 1;
-  if (!state.isAsking) void askUntilWell(deps, state);
+  if (!state.isAsking) void askUntilWell(probe, state);
 }
 
 function isRefused({ last }: State): boolean {
@@ -134,7 +135,7 @@ function conditionOf(
 }
 
 /** Never throws. */
-async function askUntilWell({ clock, ask, cut }: TrackerWatchDeps, state: State): Promise<void> {
+async function askUntilWell({ clock, ask, cut }: TrackerProbe, state: State): Promise<void> {
   const isOver = (): boolean => state.failures === 0 || cut?.aborted === true;
   state.isAsking = true;
   let everyMs = ASK_FIRST_AFTER_MS;

@@ -50,7 +50,7 @@ export function toFilter({ who, what, on, request, ...span }: AuditQuery): Audit
 
 /** As many as fit into a page, however long the names of who did it. */
 const PAGE_ENTRIES = 20;
-/** How many entries a file has at most, and how many of them are read at a time. */
+/** Entries of a file at most, and those that are read at a time. */
 const FILE_ENTRIES_MAX = 10_000;
 const FILE_STEP = 100;
 

@@ -151,8 +151,8 @@ type SentForm = {
 };
 
 /**
- * Where `work` leads. The same form once more, in whatever instance, leads there without work; one that
- * failed, or came back, can be sent again. A form without an id is done each time.
+ * Does `work` and returns the address that it leads to. The same form once more, in whatever instance, leads there
+ * without work; one that failed, or came back, can be sent again. A form without an id is done each time.
  * @throws what `work` throws @throws {idempotency-in-progress} the first takes over ten seconds
  */
 async function submitOnce(

@@ -24,7 +24,7 @@ export type RefusalPage = {
   /** By default that of the code. */
   nextStep?: HtmlValue;
   requestId: string;
-  /** Where what the request changed stands; for who may see it. */
+  /** Address of the audit entries of the request, for a person who may see them. */
   auditHref?: string;
   /** Links in the look of buttons: where to go from here. */
   actions?: HtmlValue;

@@ -67,7 +67,7 @@ export type FormTokens = {
   of(owner: Owner): string;
   /** Tells nothing by its time. */
   fits(owner: Owner, given: unknown): boolean;
-  /** Whether it was given to the same person, whatever the session. */
+  /** True when it was given to the same person, whatever the session. */
   isOfPerson(owner: Owner, given: unknown): boolean;
 };
 

@@ -85,7 +85,7 @@ export type ActionRequest<Form = unknown, Params = unknown> = PortalRequest<Para
   form: Form;
 };
 
-/** Where an action leads: a page of the portal, with what it shows once. */
+/** Result of an action: a page of the portal, with what it shows once. */
 export type ActionResult = Once & { location: string };
 
 /** For a page with a form, when it is opened and when its form came back. */
@@ -103,7 +103,7 @@ export const nothing = z.strictObject({});
 
 type NoFields = typeof nothing;
 
-/** How pages and actions are added: see `createPortalRoutes`. */
+/** Adds pages and actions: see `createPortalRoutes`. */
 export type PortalRoutes = {
   page<Query extends z.ZodType = NoFields, Params extends z.ZodType = NoFields>(
     path: string,

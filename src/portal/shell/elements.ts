@@ -43,7 +43,7 @@ export function copyable(id: string, text: string, what: string): Html {
     </button>`;
 }
 
-/** Where something is in a document, by its JSON Pointer: `paths › /leads/{id} › get`. */
+/** Place in a document, by its JSON Pointer: `paths › /leads/{id} › get`. */
 export function place(pointer: string): Html {
   const parts = pointer.split('/').slice(1).map(unescapePart);
   const text = cut(parts.join(' › ') || 'the document', PLACE_LENGTH_MAX);

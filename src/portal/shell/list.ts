@@ -57,12 +57,12 @@ type List<Row, Filters extends Query> = Found<Row> & {
   suggestions?: readonly Chip[];
   caption: string;
   columns: readonly Column<Row>[];
-  /** How many are on this page, and their order. */
+  /** Number of rows on this page, and their order. */
   summary: string;
   pagerWords?: Pager['words'];
   /** In place of everything while nothing is there at all. */
   none?: EmptyCard;
-  /** Where nothing fits the filters; by default it leads to all. */
+  /** In place of the rows while nothing fits the filters; by default it leads to all. */
   nothingFits: EmptyCard;
 };
 
@@ -107,7 +107,7 @@ export function listCard<Row, Filters extends Query>(
   );
 }
 
-/** Whether an address has any filter. */
+/** True when an address has any filter. */
 export function isFiltered({ cursor: _cursor, ...filtered }: Query): boolean {
   return Object.keys(present(filtered)).length > 0;
 }
@@ -209,7 +209,7 @@ function cell<Row>(column: Column<Row>, row: Row): Html {
 }
 
 type Pager = {
-  /** How many are on this page, and their order. */
+  /** Number of rows on this page, and their order. */
   summary: string;
   /** Address of the first page; left out on it. */
   newest?: string;

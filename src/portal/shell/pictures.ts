@@ -8,7 +8,7 @@ import { count, counted, time, type Viewer, timeText } from './times.ts';
 type Series = { key: string; label: string; state: State };
 
 type Slot = {
-  /** When the hour begins. */
+  /** Begin of the hour; milliseconds since the Unix epoch. */
   startMs: number;
   /** By the keys of the series; what is missing counts as 0. */
   counts: Readonly<Record<string, number>>;
@@ -282,7 +282,7 @@ function rectangle(
     : html`<rect data-s="${state}" x="${x}" y="5" width="${width}" height="10" />`;
 }
 
-/** Where an instant lies, 0 to 100 with one decimal. */
+/** Position of an instant on the lane, 0 to 100 with one decimal. */
 function percent(ms: number, { fromMs, untilMs }: LaneChart): number {
   const share = (ms - fromMs) / Math.max(1, untilMs - fromMs);
   return Math.round(Math.min(1, Math.max(0, share)) * 1000) / 10;

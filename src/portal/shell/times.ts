@@ -3,7 +3,7 @@ import { DAY, HOUR, MINUTE, SECOND, toRfc3339 } from '#shared/clock.ts';
 import { html, type Html } from '../html.ts';
 import { attributes } from './elements.ts';
 
-/** When a page is shown. */
+/** The moment at which a page is shown. */
 export type Viewer = { nowMs: number };
 
 /** `second`: 21 Nov 14:02:10, `minute`: 21 Nov 14:02, `day`: 21 Nov 2026, `clock`: 14:02. */

@@ -1,4 +1,4 @@
-/** How people come in and go: the sign-in page, the way to the issuer and back, and sign-out. */
+/** Routes of the sign-in page, of the way to the issuer and back, and of the sign-out. */
 import type { FastifyRequest } from 'fastify';
 import { SignInFailure } from '#access/sessions/issuer-client.ts';
 import type { Session } from '#access/sessions/sessions.ts';

@@ -60,7 +60,7 @@ export function signedOutPage(context: PortalContext): string {
 /** Why the person is here: the session ended, it is signed out, the issuer refused. */
 type Reason = { state: State; heading: string; text: HtmlValue };
 
-/** Where am I, why am I here, where shall I be afterwards? */
+/** Says on the page where the person is, why, and where the sign-in leads. */
 function renderSignIn(
   context: Pick<PortalContext, 'repository' | 'issuer' | 'publicUrl'>,
   returnTo: string,

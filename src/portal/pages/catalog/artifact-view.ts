@@ -193,7 +193,7 @@ function auditCard({ shown, entries, person }: ShownArtifact, viewer: Viewer): H
 
 const LABEL_CHARACTERS = 8;
 
-/** When each version came, was deprecated and went, and what is announced. */
+/** Lifetimes of the versions: publication, deprecation and retirement, and what is announced. */
 function lanesCard({ defaultVersion, ...given }: ShownArtifact, viewer: Viewer): Html {
   const versions = given.versions.slice(0, LANES_SHOWN);
   const { nowMs } = viewer;

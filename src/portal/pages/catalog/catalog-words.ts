@@ -1,4 +1,4 @@
-/** Where the pages of the catalog are, and the words that stand on them. */
+/** Addresses of the pages of the catalog, and the words that stand on them. */
 import type { Standing } from '#shared/outcomes/entry.ts';
 import { z } from 'zod';
 import { lifecycles, type Lifecycle, type VersionRecord } from '#catalog/version/artifact.ts';

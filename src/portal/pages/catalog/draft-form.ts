@@ -117,7 +117,7 @@ type ContentFields = Record<keyof typeof content.shape, string>;
 
 export type DraftForm = {
   person: PortalPerson;
-  /** Where the form goes. */
+  /** Address that the form is sent to. */
   action: string;
   kind: keyof typeof KINDS;
   /** Values of the form. */

@@ -29,7 +29,7 @@ import {
   asSeen,
   callerOf,
   explainStale,
-  placeOf,
+  versionFrame,
   seenOf,
   shown,
   type VersionName,
@@ -150,7 +150,7 @@ async function editPage(
   const fields = typedFields(request) ?? fieldsOf(view);
   const isDraft = record.lifecycle === 'DRAFT';
   return {
-    ...placeOf(record),
+    ...versionFrame(record),
     title: `Edit ${record.version}`,
     body: draftFormView({
       person,
@@ -165,7 +165,7 @@ async function editPage(
   };
 }
 
-/** Where a version that somebody else changed differs from what was typed. */
+/** Fields in which a version that somebody else changed differs from what was typed. */
 function overwriting(record: VersionRecord, typed: TypedFields): string {
   const differing = Object.entries(toFields(record)).filter(
     ([name, now]) => name in typed && plain(typed[name]) !== plain(now),

@@ -83,8 +83,8 @@ export async function readDefault(
   }
 }
 
-/** Where a page below a version stands. */
-export function placeOf({ id, title, version }: VersionRecord) {
+/** Section and breadcrumbs of a page below a version. */
+export function versionFrame({ id, title, version }: VersionRecord) {
   const artifact = { href: artifactPath(id, { version }), text: title };
   return { section: 'catalog', crumbs: [artifact] } as const;
 }
@@ -135,7 +135,7 @@ export function versionAction<Form extends z.ZodObject>(given: VersionAction<For
       const problems = request.problems.map(inWords);
       const explanation = await given.explain(context, { ...request, problems, view, others });
       return {
-        ...placeOf(record),
+        ...versionFrame(record),
         title: `${title} ${params.version}`,
         problems,
         values: { seen: seenOf(view) },

@@ -26,7 +26,7 @@ export type ShownArtifact = {
   /** Highest first. */
   versions: readonly VersionRecord[];
   pagination: Pagination;
-  /** Where this page of versions begins; undefined for the highest. */
+  /** Begin of this page of versions; undefined for the highest. */
   cursor?: string;
   /** The version that a read without one returns. */
   defaultVersion?: string;

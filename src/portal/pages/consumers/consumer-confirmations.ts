@@ -10,7 +10,7 @@ import { remark } from '../../shell/notice.ts';
 import { code, foreign } from '../../shell/elements.ts';
 import { agoText, time, type Viewer } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { ofConsumer, ofKey, placeOf, shownKey } from './consumer-words.ts';
+import { ofConsumer, ofKey, consumerFrame, shownKey } from './consumer-words.ts';
 import { consumerPath } from '../../paths.ts';
 import {
   LIFETIMES,
@@ -50,7 +50,7 @@ export const revokeConsumer = action({
   confirm: async (context, { params, viewer }) => {
     const consumer = await readOpen(context, params.id);
     return {
-      ...placeOf(consumer),
+      ...consumerFrame(consumer),
       title: 'Revoke consumer',
       failed: 'Not revoked',
       warning: useWarning(consumer.keys, viewer),
@@ -82,7 +82,7 @@ export const addKey = action({
   form: z.object({ lifetime }),
   doneOnce: true,
   confirm: async (context, request) => ({
-    ...placeOf(await readOpen(context, request.params.id)),
+    ...consumerFrame(await readOpen(context, request.params.id)),
     title: 'Add a key',
     failed: 'No key was made',
     consequences: [
@@ -117,7 +117,7 @@ export const rotateKey = action({
     const end = expiresAt !== undefined && time(expiresAt, request.viewer, 'minute');
     const overlap = held('overlap', request, OVERLAP_DEFAULT);
     return {
-      ...placeOf(consumer),
+      ...consumerFrame(consumer),
       title: 'Rotate key',
       failed: 'Not rotated',
       consequences: [
@@ -143,7 +143,7 @@ export const revokeKey = action({
   confirm: async (context, request) => {
     const { consumer, key } = await readActiveKey(context, request);
     return {
-      ...placeOf(consumer),
+      ...consumerFrame(consumer),
       title: 'Revoke key',
       failed: 'Not revoked',
       warning: useWarning([key], request.viewer),

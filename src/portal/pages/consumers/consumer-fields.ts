@@ -42,7 +42,7 @@ export const typedGrantChoice = z.object({
 
 const valuesOf = (choices: readonly Choice[]) => choices.map(({ value }) => value);
 
-/** How long a new key works, in days. */
+/** Lifetimes of a new key, in days. */
 export const LIFETIMES: readonly Choice[] = [
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
@@ -55,7 +55,7 @@ export const lifetime = z
   .enum(valuesOf(LIFETIMES), 'Choose how long the key works.')
   .transform((days) => (days === '' ? undefined : Number(days) * DAY));
 
-/** How long the old key works beside the new one, in hours. */
+/** Overlaps of the old key with the new one, in hours. */
 export const OVERLAPS: readonly Choice[] = [
   { value: '0', label: 'not at all: the old key ends now' },
   { value: '1', label: '1 hour' },
@@ -158,7 +158,7 @@ export function grantFields(
   })}`;
 }
 
-/** How many calls a consumer may make. `own`: as it is. */
+/** Calls that a consumer may make. `own`: as it is. */
 export function limitField(defaultLimit: number, form: HeldForm, own?: number): Html {
   return input({
     ...held('limitPerMinute', form, own?.toString()),

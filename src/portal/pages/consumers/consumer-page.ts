@@ -14,7 +14,7 @@ import { code, foreign, link, note } from '../../shell/elements.ts';
 import { table } from '../../shell/list.ts';
 import { count, type Viewer, time } from '../../shell/times.ts';
 import {
-  placeOf,
+  consumerFrame,
   consumerBadge,
   expiryWords,
   feedWords,
@@ -40,7 +40,7 @@ export type ShownConsumer = {
   labels: KnownLabels;
   /** The last changes, newest first. */
   entries: readonly AuditEntryOut[];
-  /** Where it is in the lead feed; undefined: it never read it. */
+  /** Its position in the lead feed; undefined: it never read it. */
   follower: Follower | undefined;
   defaultLimit: number;
   /** Of a form on this page that came back. */
@@ -70,7 +70,7 @@ export async function consumerPage(
   const defaultLimit = context.defaultLimit();
   const given = { consumer, person, labels, entries, follower, defaultLimit, returned };
   return {
-    ...placeOf(),
+    ...consumerFrame(),
     title: consumer.name,
     badge: consumerBadge(consumer, viewer, { fill: true }),
     meta: [consumer.id],

@@ -17,8 +17,8 @@ export const { scope } = SECTIONS.consumers;
 export const ofConsumer = { scope, params: z.object({ id: z.string() }) } as const;
 export const ofKey = { scope, params: z.object({ id: z.string(), keyId: z.string() }) } as const;
 
-/** Where a page below the list, or below one consumer, stands. */
-export function placeOf(consumer?: Consumer) {
+/** Section and breadcrumbs of a page below the list, or below one consumer. */
+export function consumerFrame(consumer?: Consumer) {
   const own = consumer && { href: consumerPath(consumer.id), text: consumer.name };
   return { section: 'consumers', crumbs: own ? [own] : [] } as const;
 }
@@ -56,7 +56,7 @@ function leadWords({ labels }: Grant, labelsMax: number): HtmlValue {
   return html`${shown.map((label) => html`${tag(foreign(label, 60))} `)}${more > 0 && note(`and ${more} more`)}`;
 }
 
-/** When the first of its keys ends. */
+/** End of the first of its keys. */
 export function expiryWords(consumer: Consumer, viewer: Viewer): HtmlValue {
   const end = nextExpiry(consumer, viewer.nowMs);
   if (end === undefined) return 'never';
@@ -67,7 +67,7 @@ export function expiryWords(consumer: Consumer, viewer: Viewer): HtmlValue {
     : time(end, viewer, 'day');
 }
 
-/** When any of its keys let somebody in. */
+/** Last use of any of its keys. */
 export function lastUsedWords({ keys }: Pick<Consumer, 'keys'>, viewer: Viewer): HtmlValue {
   const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? []);
   return uses.length === 0 ? 'never' : ago(Math.max(...uses), viewer);
@@ -83,7 +83,7 @@ export function keyBadge(key: Key, { state: status }: Consumer, { nowMs }: Viewe
   return endsSoon(key, nowMs) ? badge('warn', 'Ends soon') : badge('ok', 'Active');
 }
 
-/** Whether it follows the lead feed, how far behind it is, and when it read last. */
+/** Position in the lead feed: whether it follows it, its lag, and its last read. */
 export function feedWords(follower: Follower | undefined, viewer: Viewer): HtmlValue {
   if (!follower) return 'does not follow it';
   const { readAt, behindSince } = follower;

@@ -16,9 +16,9 @@ export type HealthLine = Standing & {
   name: string;
   label: string;
   text?: Html | undefined;
-  /** Where it is not well, in a sentence; by default its label and its word. */
+  /** Sentence for a part that is not well; by default its label and its word. */
   heading?: string | undefined;
-  /** Where the webhook does not get through: what leads to the card about it, and what that says. */
+  /** Link to the card about a webhook that does not get through, and the words on it. */
   setUp?: { step: string; heading: string; text: string };
   /** As it should be, though it is not `ok`. */
   isSettled?: true;
@@ -58,7 +58,7 @@ export function toHealthLine(name: string, check: CheckResult, viewer: Viewer): 
   };
 }
 
-/** Where the detail of what the tracker fails or refuses tells its cause. */
+/** Cause in the detail of a check about the tracker. */
 const CAUSE = /(?:Last cause|does not let us write): ([a-z-]+)/;
 
 function stepOfCause(name: string, { state, detail = '' }: CheckResult): string | undefined {
@@ -98,13 +98,13 @@ function withTimes(text: string, viewer: Viewer): Html {
 
 /** Traffic of the tracker's webhook, over all instances. */
 export type WebhookTraffic = {
-  /** Where the tracker is to send to. */
+  /** Address that the tracker is to send to. */
   url: string;
   /** Without one nothing is accepted. */
   hasSecret: boolean;
   /** False while the store cannot be read, which knows when it came. */
   isKnown: boolean;
-  /** When the last delivery came whose signature was good; undefined for none in 30 days. */
+  /** Time of the last delivery with a good signature; undefined for none in 30 days. */
   lastAt: number | undefined;
   /** Those of 30 days that were refused: how many, and the last one; undefined for none. */
   refused: { count: number; reason: string; lastAt: number } | undefined;
@@ -112,7 +112,7 @@ export type WebhookTraffic = {
 
 const QUIET_MS = 7 * DAY;
 
-/** When the last delivery came; one that never came is not well, for changes are then seen late. */
+/** Line about the last delivery. None at all is not well, for changes are then seen late. */
 export function webhookLine(facts: WebhookTraffic, viewer: Viewer): HealthLine {
   const named = { name: 'webhook', label: 'Webhook' };
   const { isKnown, lastAt, refused } = facts;

@@ -10,7 +10,7 @@ import type { Viewer } from '../../shell/times.ts';
 import { KEY_ENDS_SOON_MS } from '#access/keys/key-rules.ts';
 import type { PagesContext } from '../../context.ts';
 import { scope } from '../receipts/receipt-filters.ts';
-import { type EndedBadly, type Operation, worriesOf } from './needs.ts';
+import { type EndedBadly, type Operation, callerAlertsOf } from './alerts.ts';
 import { toHealthLine, type WebhookTraffic } from './health-lines.ts';
 import { overviewPage } from './overview-view.ts';
 
@@ -76,7 +76,7 @@ function readOperation(context: PagesContext, viewer: Viewer): Promise<Operation
   const { nowMs } = viewer;
   const since = nowMs - 7 * DAY;
   const read = async (): Promise<Operation> => {
-    const [{ open, oldestAskedAt }, recent, failed, worries] = await Promise.all([
+    const [{ open, oldestAskedAt }, recent, failed, callerAlerts] = await Promise.all([
       partners.workerStatus(),
       partners.recentOutcomes(),
       readNewest(context, { outcome: 'FAILED', since }, ROWS),
@@ -90,7 +90,7 @@ function readOperation(context: PagesContext, viewer: Viewer): Promise<Operation
       ...recent,
       open,
       oldestMs: oldestAskedAt === undefined ? undefined : nowMs - oldestAskedAt,
-      worries,
+      callerAlerts,
       newest: {
         FAILED: failed,
         UNMATCHED: await lastOf('UNMATCHED'),
@@ -109,7 +109,7 @@ async function readWorries({ partners, access }: PagesContext, viewer: Viewer) {
     find({ status: 'no-key' }),
     find({ endsWithinDays: KEY_ENDS_SOON_MS / DAY }),
   ]);
-  return worriesOf({ partners: known, keyless, ending }, viewer);
+  return callerAlertsOf({ partners: known, keyless, ending }, viewer);
 }
 
 /** The newest receipts with such events, each with all of them. */

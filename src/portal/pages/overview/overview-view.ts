@@ -9,14 +9,14 @@ import { notice } from '../../shell/notice.ts';
 import { badgeOf, code, link, note } from '../../shell/elements.ts';
 import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
 import {
-  type Need,
-  needsOf,
+  type Alert,
+  alertsOf,
   OLDEST_MAX_MS,
   type Operation,
   PENDING_PATH,
   type Step,
   weekOf,
-} from './needs.ts';
+} from './alerts.ts';
 import { type HealthLine, type WebhookTraffic, webhookLine } from './health-lines.ts';
 import { type Column, table } from '../../shell/list.ts';
 import { RECEIPTS_PATH } from '../../paths.ts';
@@ -27,13 +27,13 @@ export type Overview = {
   /** The last request that failed since this process started. */
   trackerFailure: { cause: string; at: number } | undefined;
   webhook: WebhookTraffic;
-  /** When a lead changed last, if that is known, and how many streams this process has open. */
+  /** Time of the last change of a lead, if that is known, and the number of open streams of this process. */
   feed: { newestAt: number | undefined; listeners: number };
   /** Undefined without the scope, or while the store cannot be read. */
   operation: Operation | undefined;
-  /** Whether this port serves `/readyz`. */
+  /** This port serves `/readyz`. */
   hasReadyz: boolean;
-  /** Whether the chart counts events that no rule is for, which may be most of all. */
+  /** The chart counts events that no rule is for, which may be most of all. */
   withIgnored: boolean;
 };
 
@@ -42,7 +42,7 @@ export function overviewPage(given: Overview, viewer: Viewer): PortalPage {
   const webhook = webhookLine(given.webhook, viewer);
   const lines = [...given.lines.map((line) => withFailure(line, given, viewer)), webhook];
   const { operation } = given;
-  const needs = needsOf(lines, operation, viewer);
+  const alerts = alertsOf(lines, operation, viewer);
   const toSetUp = webhook.setUp && setUpCard(webhook.setUp, given.webhook);
   const quota = given.quota && quotaCard(given.quota, viewer);
   const aside = [healthCard(lines, given, viewer), quota];
@@ -57,8 +57,8 @@ export function overviewPage(given: Overview, viewer: Viewer): PortalPage {
     actions: link('/portal', 'Refresh', { look: 'button' }),
     // While the store is away, too.
     isWaiting: operation === undefined || operation.open > 0 || !lines.every(isKnownWell),
-    body: html`${verdict(lines, needs)}
-    ${operation && html`${numbers(operation, viewer)} ${nextSteps(needs)}`} ${rest}`,
+    body: html`${verdict(lines, alerts)}
+    ${operation && html`${numbers(operation, viewer)} ${nextSteps(alerts)}`} ${rest}`,
   };
 }
 
@@ -69,8 +69,8 @@ function withFailure(line: HealthLine, { trackerFailure }: Overview, viewer: Vie
   return { ...line, text: html`${line.text} ${said}` };
 }
 
-function verdict(lines: readonly HealthLine[], needs: readonly Need[]): Html {
-  const amiss = needs.filter(({ total }) => total > 0);
+function verdict(lines: readonly HealthLine[], alerts: readonly Alert[]): Html {
+  const amiss = alerts.filter(({ total }) => total > 0);
   const [first] = amiss;
   const rest = restOf(amiss, lines);
   if (!first)
@@ -85,8 +85,8 @@ function verdict(lines: readonly HealthLine[], needs: readonly Need[]): Html {
 const NOT_ALL_KNOWN = 'Nothing is amiss, but not all is known yet';
 
 /** Text below the verdict: the rest of what is not well, what nobody knows, and what is well. */
-function restOf(needs: readonly Need[], lines: readonly HealthLine[]): string {
-  const others = needs.slice(1).map(({ heading }) => `${heading}.`);
+function restOf(alerts: readonly Alert[], lines: readonly HealthLine[]): string {
+  const others = alerts.slice(1).map(({ heading }) => `${heading}.`);
   const open = lines
     .filter((line) => (line.urgency === 'mute' || line.urgency === 'wait') && !isKnownWell(line))
     .map(({ label, title }) => `${label}: ${title.toLowerCase()}.`);
@@ -219,8 +219,8 @@ function setUpCard(
 }
 
 /** Steps for people, the gravest first; undefined when there is none. */
-function nextSteps(needs: readonly Need[]): Html | undefined {
-  const rows = needs.flatMap(({ steps = [] }) => steps);
+function nextSteps(alerts: readonly Alert[]): Html | undefined {
+  const rows = alerts.flatMap(({ steps = [] }) => steps);
   if (rows.length === 0) return undefined;
   const columns: Column<Step>[] = [
     ['What', ({ what }) => what],

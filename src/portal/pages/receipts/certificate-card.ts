@@ -21,7 +21,7 @@ export function certificateFile(portal: PortalRoutes, { partners, publicUrl }: P
   });
 }
 
-/** What a partner can file, and which consumers that follow the lead feed were not sent the removal yet. */
+/** Certificate for a partner to file, and the consumers of the lead feed that were not sent the removal yet. */
 export function certificateCard({ claims, behind }: Certificate): Html {
   const readers = claims.events.flatMap((event) => event.readers ?? []);
   const isOpen = claims.events.some(({ outcome }) => outcome === 'PENDING');

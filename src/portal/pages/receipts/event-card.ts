@@ -199,7 +199,7 @@ function ended(event: ReceiptEventDetail, path: PartnerPath) {
   return { ...rest, heading: isLater ? `Done at attempt ${count(attempts)}` : heading, atMs };
 }
 
-/** How an event ended, now or before it was worked again. */
+/** End of an event, now or before it was worked again. */
 function ending(outcome: Outcome, why?: string, names: readonly NameKind[] = []) {
   const { urgency: state } = eventOutcomes[outcome];
   const because = why === undefined ? undefined : html`<p>${remedyOf(why).means}.</p>`;

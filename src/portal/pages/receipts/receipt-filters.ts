@@ -1,4 +1,4 @@
-/** Where the pages of receipts are, who may see them, and the words that stand on them. */
+/** Addresses of the pages of receipts, the scope that they need, and the words that stand on them. */
 import type { Certificate } from '#partners/receipts/certificate.ts';
 import { z } from 'zod';
 import { parseLeadId } from '#leads/model/identity.ts';
@@ -111,7 +111,7 @@ const FILTER_WORDS: Readonly<Record<keyof ReceiptsFilters, string>> = {
   correlationId: 'correlation id',
 };
 
-/** How a filter in force reads. */
+/** A filter in force, in words. */
 export function filterText(name: string, value: string): string {
   if (name === 'status') return `the receipt is ${receiptStates[value as ReceiptStatus].title}`;
   if (name === 'outcome') return `an event is ${eventOutcomes[value as Outcome].title}`;
@@ -177,7 +177,7 @@ export type ShownReceipt = {
   leads: Leads;
   /** Why nothing that is under way gets done now. */
   hold?: Html | undefined;
-  /** How many events stand before the first that is shown. */
+  /** Number of events before the first that is shown. */
   start: number;
   /** For the partner; undefined once it is too old. */
   statusAddress?: string;

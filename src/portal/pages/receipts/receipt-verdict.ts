@@ -19,7 +19,6 @@ import { receiptPath } from '../../paths.ts';
 /** Issues of dead letters that a button leads to. */
 const ISSUES_MAX = 3;
 
-/** How many events of a receipt have each outcome. */
 function countOutcomes(events: readonly ReceiptEventDetail[]): Partial<Record<Outcome, number>> {
   const counts: Partial<Record<Outcome, number>> = {};
   for (const { outcome } of events) counts[outcome] = (counts[outcome] ?? 0) + 1;

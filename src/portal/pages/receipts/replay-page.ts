@@ -111,7 +111,6 @@ function consequencesOf(filters: ReceiptsFilters, { queued, left }: ReplayPrevie
   ];
 }
 
-/** How many events a replay would queue. */
 function sumOf(counts: Partial<Record<Outcome, number>>): number {
   return Object.values(counts).reduce((sum, n) => sum + n, 0);
 }

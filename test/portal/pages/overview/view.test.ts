@@ -1,7 +1,7 @@
 import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
 import { receiptsQuery } from '#portal/pages/receipts/receipt-filters.ts';
 import { type Overview, overviewPage } from '#portal/pages/overview/overview-view.ts';
-import type { Operation } from '#portal/pages/overview/needs.ts';
+import type { Operation } from '#portal/pages/overview/alerts.ts';
 import type { PartState } from '#shared/outcomes/health.ts';
 import { describe, expect, test } from 'vitest';
 import { flat, hoursUntil, viewer } from '../../shell/support.ts';
@@ -16,7 +16,7 @@ const operation: Operation = {
   open: 0,
   oldestMs: undefined,
   week: {},
-  worries: [],
+  callerAlerts: [],
   hours: hoursUntil(nowMs, 24).map((startMs) => ({ startMs, counts: {} })),
   newest: { FAILED: [], UNMATCHED: [], REJECTED: [] },
 };

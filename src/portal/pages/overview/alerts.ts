@@ -28,7 +28,7 @@ export type Operation = RecentOutcomes & {
   /** Age of the oldest of them. */
   oldestMs: number | undefined;
   /** About partners and consumers. */
-  worries: readonly Need[];
+  callerAlerts: readonly Alert[];
   /** The newest receipts with an event that ended so: some that FAILED, one of the others. */
   newest: Readonly<Record<EndedBadly, readonly ReceiptDetailOut[]>>;
 };
@@ -37,9 +37,9 @@ export type Operation = RecentOutcomes & {
 export type EndedBadly = keyof RecentOutcomes['week'];
 
 /** Something that may not be well, the verdict where it is, and the steps of whom it concerns. */
-export type Need = {
+export type Alert = {
   state: Extract<State, 'bad' | 'warn'>;
-  /** How much of it there is; nothing is amiss at 0. */
+  /** Amount; nothing is amiss at 0. */
   total: number;
   /** As the heading of the page. */
   heading: string;
@@ -65,23 +65,27 @@ export function weekOf(outcome: EndedBadly, nowMs: number): string {
 }
 
 /** All that may not be well, the gravest first: what stops deletions, what needs a person, the rest. */
-export function needsOf(
+export function alertsOf(
   lines: readonly HealthLine[],
   queue: Operation | undefined,
   viewer: Viewer,
-): Need[] {
+): Alert[] {
   const parts = lines
     .filter(({ urgency }) => urgency === 'bad' || urgency === 'warn')
-    .map(needOfPart);
-  const all = [...(queue ? needsOfQueue(queue, viewer) : []), ...(queue?.worries ?? []), ...parts];
+    .map(alertOfPart);
+  const all = [
+    ...(queue ? alertsOfQueue(queue, viewer) : []),
+    ...(queue?.callerAlerts ?? []),
+    ...parts,
+  ];
   return all.toSorted((left, right) => gravity(left) - gravity(right));
 }
 
-const gravity = ({ state }: Need): number => (state === 'bad' ? 0 : 1);
+const gravity = ({ state }: Alert): number => (state === 'bad' ? 0 : 1);
 
 const buttonTo = (href: string, text: string): Html => link(href, text, { look: 'button' });
 
-function needsOfQueue(queue: Operation, viewer: Viewer): Need[] {
+function alertsOfQueue(queue: Operation, viewer: Viewer): Alert[] {
   const { oldestMs = 0, newest, week } = queue;
   const { FAILED: failed = 0 } = week;
   return [
@@ -98,8 +102,8 @@ function needsOfQueue(queue: Operation, viewer: Viewer): Need[] {
       heading: `A deletion has waited for ${duration(oldestMs)}`,
       action: buttonTo(PENDING_PATH, 'See what is pending'),
     },
-    needOfOutcome('UNMATCHED', queue, viewer),
-    needOfOutcome('REJECTED', queue, viewer),
+    alertOfOutcome('UNMATCHED', queue, viewer),
+    alertOfOutcome('REJECTED', queue, viewer),
   ];
 }
 
@@ -126,11 +130,11 @@ function headingOf(outcome: EndedBadly, n: number, noun: string): string {
 }
 
 /** All events that ended so, with a step for the newest. */
-function needOfOutcome(
+function alertOfOutcome(
   outcome: Exclude<EndedBadly, 'FAILED'>,
   { week, newest }: Operation,
   viewer: Viewer,
-): Need {
+): Alert {
   const { [outcome]: total = 0 } = week;
   const { urgency, title } = eventOutcomes[outcome];
   const { next } = outcomeNeeds[outcome];
@@ -155,7 +159,7 @@ function needOfOutcome(
   };
 }
 
-function needOfPart(line: HealthLine): Need {
+function alertOfPart(line: HealthLine): Alert {
   const { label, title, heading = `${label}: ${title.toLowerCase()}`, setUp } = line;
   return {
     state: line.urgency === 'bad' ? 'bad' : 'warn',
@@ -179,8 +183,8 @@ type Callers = {
   ending: readonly Consumer[];
 };
 
-/** Needs of partners and consumers, the gravest first. */
-export function worriesOf(callers: Callers, viewer: Viewer): Need[] {
+/** Alerts about partners and consumers, the gravest first. */
+export function callerAlertsOf(callers: Callers, viewer: Viewer): Alert[] {
   return [
     refused(callers, viewer),
     silent(callers, viewer),
@@ -194,11 +198,11 @@ type Affected = { badge: string; name: string; when?: Html; next: string; href: 
 const AFFECTED_SHOWN = 5;
 
 /** `href`: where all of them are. */
-function worry(
+function callerAlert(
   { urgency: state, headings }: (typeof callerNeeds)[keyof typeof callerNeeds],
   href: string,
   of: readonly Affected[],
-): Need {
+): Alert {
   const [only] = of;
   const isOne = only !== undefined && of.length === 1;
   return {
@@ -215,39 +219,39 @@ function worry(
   };
 }
 
-function refused({ partners }: Callers, { nowMs }: Viewer): Need {
+function refused({ partners }: Callers, { nowMs }: Viewer): Alert {
   const of = partners.flatMap((partner) => {
     const { id } = partner;
     const { urgency, title, next = '' } = verdictOf(partner, nowMs);
     return urgency === 'bad' ? [{ badge: title, name: id, next, href: partnerPath(id) }] : [];
   });
-  return worry(callerNeeds['partner-refused'], PARTNERS_PATH, of);
+  return callerAlert(callerNeeds['partner-refused'], PARTNERS_PATH, of);
 }
 
-function silent({ partners }: Callers, viewer: Viewer): Need {
+function silent({ partners }: Callers, viewer: Viewer): Alert {
   const { title, next } = partnerStates['fallen-silent'];
   const of = partners.flatMap(({ id, silentSince }) => {
     if (silentSince === undefined) return [];
     const when = time(silentSince, viewer, 'minute');
     return [{ badge: title, name: id, when, next, href: partnerPath(id) }];
   });
-  return worry(callerNeeds['partner-silent'], PARTNERS_PATH, of);
+  return callerAlert(callerNeeds['partner-silent'], PARTNERS_PATH, of);
 }
 
-function endingKeys({ ending }: Callers, viewer: Viewer): Need {
-  const need = callerNeeds['key-ending'];
+function endingKeys({ ending }: Callers, viewer: Viewer): Alert {
+  const entry = callerNeeds['key-ending'];
   const of = ending.flatMap(({ id, name, keys }) =>
     keys
       .filter((key) => endsInUse(key, viewer.nowMs))
       .map(({ expiresAt = 0, replacedBy }) => ({
-        badge: need.title,
+        badge: entry.title,
         name,
         when: ago(expiresAt, viewer),
-        next: replacedBy === undefined ? need.next : need.nextIfReplaced,
+        next: replacedBy === undefined ? entry.next : entry.nextIfReplaced,
         href: consumerPath(id),
       })),
   );
-  return worry(need, consumersPath({ expires: '30' }), of);
+  return callerAlert(entry, consumersPath({ expires: '30' }), of);
 }
 
 function endsInUse(key: Key, now: number): boolean {
@@ -257,13 +261,13 @@ function endsInUse(key: Key, now: number): boolean {
   return isActive && endsSoon(key, now) && now - lastUsedAt < withinMs;
 }
 
-function keyless({ keyless: consumers }: Callers): Need {
-  const need = callerNeeds['without-key'];
+function keyless({ keyless: consumers }: Callers): Alert {
+  const entry = callerNeeds['without-key'];
   const of = consumers.map(({ id, name }) => ({
-    badge: need.title,
+    badge: entry.title,
     name,
-    next: need.next,
+    next: entry.next,
     href: consumerPath(id),
   }));
-  return worry(need, consumersPath({ state: 'no-key' }), of);
+  return callerAlert(entry, consumersPath({ state: 'no-key' }), of);
 }
