@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { LongFirst } from './test/support/long-first.ts';
+import { ProgramsFirst } from './test/support/programs-first.ts';
 
 /** Tests of whole programs, which go on beside the next test: a browser, and what it looks at. */
 const PROGRAMS = ['test/{browser,e2e,torture}/**/*.test.ts'];
@@ -13,7 +13,7 @@ export default defineConfig({
   test: {
     // Files of a project share a process and its modules: to load them takes longer than most files do.
     isolate: false,
-    sequence: { sequencer: LongFirst },
+    sequence: { sequencer: ProgramsFirst },
     projects: [
       { extends: true, test: { name: 'apart', include: APART, isolate: true } },
       { extends: true, test: { name: 'programs', include: PROGRAMS } },
@@ -39,7 +39,7 @@ export default defineConfig({
     // the same WebAssembly twice, which ends the process (Runtime_TierUpWasmToJSWrapper, Node 24.21).
     execArgv: ['--wasm-wrapper-tiering-budget=2000000000'],
     // Tests wait for programs, timers and browsers more than they work.
-    maxWorkers: 2 * availableParallelism(),
+    maxWorkers: Math.ceil(2.5 * availableParallelism()),
     // A machine that is busy with other things as well makes a test slow, and not fail.
     testTimeout: 120_000,
     hookTimeout: 120_000,
