@@ -22,7 +22,8 @@ salespeople edit leads and a partner floods it with events, and shows what came 
   --store ENGINE  sqlite or postgres; PostgreSQL is started for it, and shut down or crashed now and then
   --postgres URL  a PostgreSQL that is there already, and is left running
   --simulate      plays histories of a simulated service instead, as many as there is time for; --seed N begins with that one,
-                  --seeds N plays so many, --steps N and --people X (0 to 1) less of each;
+                  --seeds N plays so many, --steps N and --people X (0 to 1) less of each; --store and --postgres as above,
+                  but one that is started for it is not disturbed;
                   --planted plants ten mistakes, one at a time, and tells how many histories it takes to find each
   --power-cuts N  on SQLite, and before the rest: under load the power goes N times (30; 0 for none), and the program is started
                   on what the disk may hold then. Needs Linux and a C compiler
@@ -45,8 +46,8 @@ const values = readOptions(USAGE, {
 const minutes = positive('minutes', values.minutes);
 const seed = positive('seed', values.seed);
 const instances = whole('instances', values.instances);
-if (values.simulate) process.exit(await simulate());
 const store = chooseStore();
+if (values.simulate) process.exit(await simulate());
 const cuts = choosePowerCuts();
 
 exitAtSignals();
@@ -63,13 +64,15 @@ process.exit(report.violations.length + (power?.violations.length ?? 0) === 0 ? 
 /** Returns the exit code. */
 async function simulate(): Promise<number> {
   const { seeds, steps, people, planted } = values;
+  if (planted && store.engine !== 'sqlite') refuse('--planted goes with SQLite alone');
   if (planted) return findPlanted(whole('seeds', seeds ?? '2000'));
-  return simulateInTime({
+  const work = {
     from: seed,
     ...(seeds === undefined ? { seconds: minutes * 60 } : { below: seed + whole('seeds', seeds) }),
     ...(steps !== undefined && { steps: whole('steps', steps) }),
     ...(people !== undefined && { people: positive('people', people) }),
-  });
+  };
+  return simulateInTime(work, store);
 }
 
 function show({

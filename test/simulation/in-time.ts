@@ -1,37 +1,47 @@
 import { availableParallelism } from 'node:os';
 import useMemoryFolder from '../support/memory-folder.ts';
+import { withServer } from '../support/postgres/template.ts';
+import type { StoreChoice } from '../torture/store.ts';
 import { describe, type Many, simulateMany } from './many.ts';
 
 /** Plays histories on all cores, tells what they came to, and returns the exit code. */
-export async function simulateInTime(work: Omit<Many, 'processes'>): Promise<number> {
+export async function simulateInTime(
+  work: Omit<Many, 'processes'>,
+  { engine, postgresUrl }: StoreChoice,
+): Promise<number> {
   const leave = useMemoryFolder();
   try {
-    const began = performance.now();
-    const found: string[] = [];
-    let seeds = 0;
-    let steps = 0;
-    await simulateMany({
-      ...work,
-      processes: availableParallelism(),
-      onTold: (told) => {
-        seeds += 1;
-        steps += told.steps;
-        if (told.violations.length === 0) return;
-        found.push(describe(told));
-        console.error(found.at(-1));
-      },
-    });
-    const seconds = (performance.now() - began) / 1000;
-    const perSecond = Math.round((10 * seeds) / seconds) / 10;
-    const least = Math.round(steps / Math.max(1, seeds));
-    console.table({
-      seeds,
-      'steps each': least,
-      'seeds a second': perSecond,
-      violations: found.length,
-    });
-    return found.length === 0 ? 0 : 1;
+    if (engine === 'sqlite') return await simulateAll(work);
+    return await withServer(postgresUrl, (postgres) => simulateAll({ ...work, postgres }));
   } finally {
     leave();
   }
+}
+
+async function simulateAll(work: Omit<Many, 'processes'>): Promise<number> {
+  const began = performance.now();
+  const found: string[] = [];
+  let seeds = 0;
+  let steps = 0;
+  await simulateMany({
+    ...work,
+    processes: availableParallelism(),
+    onTold: (told) => {
+      seeds += 1;
+      steps += told.steps;
+      if (told.violations.length === 0) return;
+      found.push(describe(told));
+      console.error(found.at(-1));
+    },
+  });
+  const seconds = (performance.now() - began) / 1000;
+  const perSecond = Math.round((10 * seeds) / seconds) / 10;
+  const least = Math.round(steps / Math.max(1, seeds));
+  console.table({
+    seeds,
+    'steps each': least,
+    'seeds a second': perSecond,
+    violations: found.length,
+  });
+  return found.length === 0 ? 0 : 1;
 }

@@ -50,11 +50,12 @@ export async function simulateMany({
 }
 
 /** What was violated, by which steps, and how to see it again. */
-export function describe({ seed, violations, history = [], size }: Told): string {
+export function describe({ seed, violations, history = [], size, isOnPostgres }: Told): string {
+  const store = isOnPostgres ? ' --store postgres' : '';
   const less = size ? ` --steps ${size.steps} --people ${size.people}` : '';
   return [
     `seed ${seed}: ${violations.join('; ')}`,
     ...history.slice(-HISTORY_LINES),
-    `again: npm run torture -- --simulate --seed ${seed} --seeds 1${less}`,
+    `again: npm run torture -- --simulate${store} --seed ${seed} --seeds 1${less}`,
   ].join('\n');
 }

@@ -1,4 +1,3 @@
-import { rmSync, writeFileSync } from 'node:fs';
 import type { Config } from '#config/schema/schema.ts';
 import { seededRandom } from '#sandbox/instruments/faults.ts';
 import { beOperator } from './people/operators.ts';
@@ -10,15 +9,13 @@ import { settle } from './settle.ts';
 import { useScheduler } from './world/patch.ts';
 import { createScheduler } from './world/scheduler.ts';
 import { calm, drawWeather } from './world/weather.ts';
+import type { Stores } from './world/store.ts';
 import { createWorld } from './world/create-world.ts';
 import type { World } from './world/world.ts';
 
 export type Simulation = {
-  /** The bytes of an empty store. */
-  image: Buffer;
+  stores: Stores;
   config: Config;
-  /** Where the store of a seed stands while it runs. */
-  folder: string;
 };
 
 /** What may be made smaller without another seed. */
@@ -36,20 +33,19 @@ export type Result = {
   history: readonly string[];
 };
 
-/** One history: the same seed has the same one, to the byte. */
+/** One history: on SQLite the same seed has the same one, to the byte. */
 export async function simulate(
-  { image, config, folder }: Simulation,
+  { stores, config }: Simulation,
   seed: number,
   { size = WHOLE }: { size?: Size } = {},
 ): Promise<Result> {
-  const scheduler = createScheduler(seed);
+  const store = stores.create(seed);
+  const scheduler = createScheduler(seed, store.settled);
   useScheduler(scheduler, seed);
-  const file = `${folder}/${seed}.db`;
-  writeFileSync(file, image, { mode: 0o600 });
   const random = seededRandom(seed ^ 0x5eed);
   const world = createWorld(scheduler, random, {
     config,
-    file,
+    store,
     instances: 1 + Math.floor(random() * 3),
   });
   const tools = [createTool('tool 1'), createTool('tool 2')];
@@ -58,7 +54,7 @@ export async function simulate(
     if (world.violations.length === 0) await settle(world, tools);
   } finally {
     world.close();
-    for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
+    store.close();
   }
   const { violations } = world;
   return {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { findServer } from '../support/postgres/database.ts';
 import { describe, simulateMany } from './many.ts';
 import { bugs } from './planted/bugs.ts';
 import { plant } from './planted/find.ts';
 
 const SEEDS = 80;
+const SEEDS_ON_POSTGRES = 4;
 /** Many times what a machine needs that has nothing else to do. */
 const WITHIN_MS = 600_000;
 
@@ -13,6 +15,17 @@ test(
     const told = await simulateMany({ processes: 2, from: 1, below: SEEDS + 1 });
     expect(told.filter(({ violations }) => violations.length > 0).map(describe)).toEqual([]);
     expect(told.map(({ seed }) => seed)).toEqual(Array.from({ length: SEEDS }, (_, at) => at + 1));
+  },
+  WITHIN_MS,
+);
+
+test(
+  'nor on a PostgreSQL server',
+  async () => {
+    const work = { from: 1, below: SEEDS_ON_POSTGRES + 1, postgres: await findServer() };
+    const told = await simulateMany({ processes: 2, ...work });
+    expect(told.filter(({ violations }) => violations.length > 0).map(describe)).toEqual([]);
+    expect(told.filter(({ isOnPostgres }) => isOnPostgres)).toHaveLength(SEEDS_ON_POSTGRES);
   },
   WITHIN_MS,
 );

@@ -1,11 +1,12 @@
 /** A process that plays histories, one seed after the other, and tells of each in a line of JSON. */
 import { parseArgs } from 'node:util';
 import { scratchFolder } from '../support/at-exit.ts';
+import type { RunServer } from '../support/postgres/template.ts';
 import { shrink } from './shrink.ts';
 import { type Result, simulate, type Size, WHOLE } from './simulate.ts';
 import { patchProcess } from './world/patch.ts';
 import { loadSettings } from './world/settings.ts';
-import { makeStoreImage } from './world/store-image.ts';
+import { openStores } from './world/stores.ts';
 
 /** Seeds `from`, `from + every`, … below `below`, until the time is over. */
 export type Work = {
@@ -14,23 +15,37 @@ export type Work = {
   below: number;
   seconds: number;
   shrinks: boolean;
+  /** Instances have PostgreSQL there, else SQLite. */
+  postgres?: RunServer;
 } & Size;
 
-export type Told = Omit<Result, 'history'> & { history?: readonly string[]; size?: Size };
+export type Told = Omit<Result, 'history'> & {
+  history?: readonly string[];
+  size?: Size;
+  isOnPostgres: boolean;
+};
 
-async function play({ from, every, below, seconds, shrinks, ...size }: Work): Promise<void> {
+async function play({
+  from,
+  every,
+  below,
+  seconds,
+  shrinks,
+  postgres,
+  ...size
+}: Work): Promise<void> {
   using folder = scratchFolder('simulation');
-  const image = await makeStoreImage(folder.path);
-  const simulation = { image, config: loadSettings(), folder: folder.path };
+  const stores = await openStores({ folder: folder.path, postgres });
+  const simulation = { stores, config: loadSettings() };
   const endsAt = process.uptime() + seconds;
   patchProcess();
   for (let seed = from; seed < below && process.uptime() < endsAt; seed += every) {
     const { history, ...result } = await simulate(simulation, seed, { size });
-    tell(
+    const told =
       result.violations.length === 0 || !shrinks
         ? result
-        : await shrink(simulation, { history, ...result }, size),
-    );
+        : await shrink(simulation, { history, ...result }, size);
+    tell({ ...told, isOnPostgres: postgres !== undefined });
   }
 }
 

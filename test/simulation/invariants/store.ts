@@ -1,14 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { PERSONAL } from '../people/bodies.ts';
 import type { World } from '../world/world.ts';
 
 /** Rows that refer to others without a foreign key. */
 const ORPHANS = {
   'a claim without its event': 'SELECT id FROM claim WHERE event NOT IN (SELECT id FROM event)',
-  'a lead of no event': 'SELECT event FROM event_lead WHERE event NOT IN (SELECT id FROM event)',
-  'a lead that its event does not name': `
-    SELECT number FROM event_lead WHERE NOT EXISTS (SELECT 1 FROM event, json_each(event.lead_ids)
-      WHERE event.id = event_lead.event AND CAST(value AS INTEGER) = event_lead.number)`,
   'a name of no lead': `
     SELECT number FROM directory_key WHERE NOT EXISTS (SELECT 1 FROM directory_lead
       WHERE directory_lead.repository_id = directory_key.repository_id
@@ -26,11 +21,8 @@ const ORPHANS = {
 };
 
 /** No row without its parent, and nothing of a person in plain. */
-export function checkStore({ inspector, violate, file }: World): void {
-  for (const row of inspector.all('PRAGMA foreign_key_check'))
-    violate(`a row has no parent: ${JSON.stringify(row)}`);
-  for (const [what, sql] of Object.entries(ORPHANS))
+export function checkStore({ inspector, violate, store }: World): void {
+  for (const [what, sql] of Object.entries({ ...ORPHANS, ...store.orphans }))
     for (const row of inspector.all(sql)) violate(`the store has ${what}: ${JSON.stringify(row)}`);
-  for (const name of [file, `${file}-wal`])
-    if (readFileSync(name).includes(PERSONAL)) violate(`${name} has personal data`);
+  for (const place of store.placesOf(PERSONAL)) violate(`${place} has personal data`);
 }

@@ -4,22 +4,22 @@ import type { TrackerChange } from '#sandbox/tracker/world/model.ts';
 import { createCallCheck } from '../invariants/calls.ts';
 import { createCommitCheck } from '../invariants/commit.ts';
 import { createModel, isApproved } from '../model.ts';
-import { createInspector } from './inspector.ts';
 import { CutOff, startInstance } from './instance.ts';
 import type { Scheduler } from './scheduler.ts';
+import type { SimulatedStore } from './store.ts';
 import { startTracker } from './tracker.ts';
 import { calm, drawFate, type Weather } from './weather.ts';
 import { deliver } from './webhooks.ts';
 import type { World } from './world.ts';
 
-export type WorldOptions = { config: Config; file: string; instances: number };
+export type WorldOptions = { config: Config; store: SimulatedStore; instances: number };
 
 export function createWorld(
   scheduler: Scheduler,
   random: () => number,
   options: WorldOptions,
 ): World {
-  const { config, file } = options;
+  const { config, store } = options;
   const model = createModel();
   const weather: Weather = { ...calm };
   const chance = (share: number): boolean => share > 0 && scheduler.random() < share;
@@ -34,7 +34,6 @@ export function createWorld(
   );
   for (const name of ['approved', 'deleted', 'eu', 'us', 'qualified', 'won'])
     tracker.createLabel({ name });
-  const inspector = createInspector(file);
   const engine = {
     faults: {
       delayMs,
@@ -49,8 +48,8 @@ export function createWorld(
     weather,
     model,
     tracker,
-    inspector,
-    file,
+    inspector: store.inspector,
+    store,
     instances: [],
     violations: [],
     isOver: false,
@@ -71,7 +70,6 @@ export function createWorld(
     close: () => {
       isClosed = true;
       for (const instance of world.instances) instance.cut();
-      inspector.close();
     },
   };
   const checkCommit = createCommitCheck(world);
@@ -80,7 +78,7 @@ export function createWorld(
     const instance = startInstance(name, {
       scheduler,
       config,
-      file,
+      store,
       ...engine,
       onCommit: checkCommit,
       onEnd: (cause) => {

@@ -1,7 +1,6 @@
 import { Registry } from 'prom-client';
 import { grantedLabels } from '#access/grant.ts';
 import { createWorkerLease } from '#adapters/postgres/worker-lease.ts';
-import { searchSqlite } from '#catalog/reading/search.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -12,14 +11,15 @@ import { type App, compose } from '../../../src/compose/compose.ts';
 import { createStore } from '../../../src/compose/store.ts';
 import { createTrackerWebhook } from '../../../src/compose/tracker-webhook.ts';
 import type { TrackerWebhook } from '#http/context.ts';
-import { type EngineDeps, openEngine } from './engine.ts';
+import type { EngineDeps } from './engine.ts';
 import type { Owner } from './scheduler.ts';
+import type { SimulatedStore } from './store.ts';
 
 const SECRET_KEY = Buffer.alloc(32, 7);
 
 export type InstanceDeps = EngineDeps & {
   config: Config;
-  file: string;
+  store: SimulatedStore;
   /** The process has ended, or was ended. */
   onEnd: (cause: string) => void;
 };
@@ -51,9 +51,9 @@ export class CutOff extends Error {}
 
 /** Starts one; it serves a while later. */
 export function startInstance(name: string, deps: InstanceDeps): Instance {
-  const { scheduler, config, file, onEnd } = deps;
+  const { scheduler, config, store: given, onEnd } = deps;
   const owner: Owner = { name, isCut: false };
-  const engine = openEngine(file, owner, deps);
+  const engine = given.open(owner, deps);
   const calls = new Set<(error: Error) => void>();
   const instance: Instance = {
     owner,
@@ -83,7 +83,7 @@ export function startInstance(name: string, deps: InstanceDeps): Instance {
     const store = createStore(
       {
         database,
-        search: searchSqlite,
+        search: given.search,
         workerLease: (id) => createWorkerLease({ database, instance: id, clock: systemClock }),
         migrated: [],
         opened: async () => {},

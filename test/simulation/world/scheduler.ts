@@ -37,9 +37,10 @@ const LINES_KEPT = 300;
 
 /**
  * Decides what goes on next wherever somebody waits. Whatever happens between two waits happens at once, as it does on
- * an event loop; when all is quiet the next task is drawn, and where there is none time moves on.
+ * an event loop; when all is quiet the next task is drawn, and where there is none time moves on. What lies outside of the
+ * process may be waited for: `settled`.
  */
-export function createScheduler(seed: number) {
+export function createScheduler(seed: number, settled?: () => Promise<void>) {
   const random = seededRandom(seed);
   const owners = new AsyncLocalStorage<Owner>();
   const outside: Owner = { name: 'outside', isCut: false };
@@ -132,6 +133,7 @@ export function createScheduler(seed: number) {
       note(`${(nowMs / SECOND).toFixed(3)} s  ${task.owner.name}: ${task.what}`);
       task.run();
       await quiet();
+      await settled?.();
       return true;
     },
     /** Lets time pass at once, as for a machine that slept. */

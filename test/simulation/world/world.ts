@@ -2,6 +2,7 @@ import type { Model } from '../model.ts';
 import type { Inspector } from './inspector.ts';
 import type { Instance, Served } from './instance.ts';
 import type { Scheduler } from './scheduler.ts';
+import type { SimulatedStore } from './store.ts';
 import type { SimulatedTracker } from './tracker.ts';
 import type { Weather } from './weather.ts';
 
@@ -13,8 +14,7 @@ export type World = {
   model: Model;
   tracker: SimulatedTracker;
   inspector: Inspector;
-  /** The store's. */
-  file: string;
+  store: SimulatedStore;
   instances: Instance[];
   violations: string[];
   /** People go on until then. */

@@ -5,22 +5,18 @@ import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
 import { newUuid } from '#shared/ids.ts';
-import { databasePrefix, type RunServer } from './global-setup.ts';
+import { databasePrefix } from './global-setup.ts';
+import { type RunServer, withDatabase } from './template.ts';
 
 /** A database of one test on the run's PostgreSQL server. */
 export type TestDatabase = { url: string };
 
-async function findServer(): Promise<RunServer> {
+/** The run's server. */
+export async function findServer(): Promise<RunServer> {
   const socket = connect(inject('postgresDoor'), '127.0.0.1');
   const answer = JSON.parse(await text(socket)) as RunServer | { error: string };
   if ('error' in answer) throw new Error(answer.error);
   return answer;
-}
-
-function withDatabase(url: string, name: string): string {
-  const changed = new URL(url);
-  changed.pathname = `/${name}`;
-  return changed.href;
 }
 
 async function onServer(url: string, sql: string): Promise<unknown[]> {

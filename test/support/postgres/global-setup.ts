@@ -1,11 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { openDatabase } from '#adapters/postgres/connection/database.ts';
-import { migrate } from '#adapters/postgres/migrate.ts';
-import { silentLog } from '#shared/log.ts';
 import { startPostgres } from './server.ts';
+import { dropDatabases, makeTemplate, type RunServer } from './template.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -13,9 +10,6 @@ declare module 'vitest' {
     postgresDoor: number;
   }
 }
-
-/** The server of a run: its address, and the name of a database with the newest schema and nothing in it. */
-export type RunServer = { url: string; template: string };
 
 /**
  * One PostgreSQL server for a run of the tests: the one that `TRACKPORT_TEST_POSTGRES_URL` names, else the run's own.
@@ -45,36 +39,11 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   return async () => {
     door.close();
     await (await server?.catch(() => undefined))?.stop();
-    await dropDatabases(port);
+    // A server that goes on after the run keeps nothing of it.
+    const { TRACKPORT_TEST_POSTGRES_URL: named } = process.env;
+    if (named !== undefined) await dropDatabases(named, databasePrefix(port));
   };
-}
-
-async function makeTemplate(server: string, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: server });
-  await client.connect();
-  await client.query(`CREATE DATABASE ${name} TEMPLATE template0`);
-  await client.end();
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  const database = openDatabase({ url: url.href });
-  await migrate({ database, log: silentLog });
-  await database.close();
-  return name;
 }
 
 /** With what the names of a run's databases begin. */
 export const databasePrefix = (door: number): string => `trackport_${door}_`;
-
-/** A server that goes on after the run keeps nothing of it. */
-async function dropDatabases(door: number): Promise<void> {
-  const { TRACKPORT_TEST_POSTGRES_URL: connectionString } = process.env;
-  if (connectionString === undefined) return;
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  const { rows } = await client.query<{ name: string }>(
-    'SELECT datname AS name FROM pg_database WHERE starts_with(datname, $1)',
-    [databasePrefix(door)],
-  );
-  for (const { name } of rows) await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
-  await client.end();
-}
