@@ -1,0 +1,26 @@
+/** A file that a document names and that is gone sends its reader astray. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+/** The how-tos name files of other programs. */
+const documents = globSync(['*.md', 'test/README.md', 'docs/*.md', 'docs/decisions/*.md']);
+
+/** Folders that a path may begin in. */
+const FOLDERS = ['', 'src/', 'test/', 'test/simulation/'];
+
+/** Such as `leads/reading/walk.ts`, and folders such as `src/partners/worker`. */
+const PATH = /`((?:[\w.@-]+\/)+[\w@-]+\.(?:ts|js|sql|c)|(?:src|test)(?:\/[\w.-]+)+)`/g;
+
+const named = documents.flatMap((document) =>
+  [...readFileSync(document, 'utf8').matchAll(PATH)].map(([, file = '']) => ({ document, file })),
+);
+
+test('the documents name files', () => {
+  expect(named.length).toBeGreaterThan(50);
+});
+
+test('every file of ours that a document names is there', () => {
+  const isThere = (file: string): boolean =>
+    FOLDERS.some((folder) => existsSync(`${folder}${file}`));
+  expect(named.filter(({ file }) => !isThere(file))).toEqual([]);
+});
