@@ -330,6 +330,15 @@ CREATE TABLE deletion_name (
 CREATE INDEX deletion_name_by_hash ON deletion_name (key_hash) WHERE key_hash IS NOT NULL;
 CREATE INDEX deletion_name_by_number ON deletion_name (number) WHERE number IS NOT NULL;
 
+-- Comments of ours on issues. A replica of the tracker that lags does not show one that was written a moment ago.
+CREATE TABLE event_comment (
+  event bigint NOT NULL REFERENCES event (id),
+  number bigint NOT NULL, -- of the issue
+  tried_at bigint NOT NULL, -- stored before the comment is sent
+  is_written boolean NOT NULL DEFAULT false, -- false: nobody heard what became of it
+  PRIMARY KEY (event, number)
+);
+
 -- Which instance does the background work, and until when unless it says so again; by the server's
 -- clock.
 CREATE TABLE worker_lease (

@@ -328,6 +328,15 @@ CREATE TABLE deletion_name (
 CREATE INDEX deletion_name_by_hash ON deletion_name (key_hash) WHERE key_hash IS NOT NULL;
 CREATE INDEX deletion_name_by_number ON deletion_name (number) WHERE number IS NOT NULL;
 
+-- Comments of ours on issues. A replica of the tracker that lags does not show one that was written a moment ago.
+CREATE TABLE event_comment (
+  event INTEGER NOT NULL REFERENCES event (id),
+  number INTEGER NOT NULL, -- of the issue
+  tried_at INTEGER NOT NULL, -- stored before the comment is sent
+  is_written INTEGER NOT NULL DEFAULT 0 CHECK (is_written IN (0, 1)), -- 0: nobody heard what became of it
+  PRIMARY KEY (event, number)
+) STRICT, WITHOUT ROWID;
+
 -- Who got through and who did not, summed by UTC day: partners and the tracker's webhook, the secret
 -- by the start of its digest, refusals by reason. No people, nothing of a body. Kept for 30 days.
 CREATE TABLE traffic (

@@ -301,6 +301,14 @@ CREATE TABLE event (
   CHECK ((outcome = 'PENDING') = (completed_at IS NULL))
 ) STRICT;
 
+CREATE TABLE event_comment (
+  event INTEGER NOT NULL REFERENCES event (id),
+  number INTEGER NOT NULL, -- of the issue
+  tried_at INTEGER NOT NULL, -- stored before the comment is sent
+  is_written INTEGER NOT NULL DEFAULT 0 CHECK (is_written IN (0, 1)), -- 0: nobody heard what became of it
+  PRIMARY KEY (event, number)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE event_lead (
   number INTEGER NOT NULL,
   receipt INTEGER NOT NULL,

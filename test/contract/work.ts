@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { LeaseLost } from '#partners/worker/event-leads.ts';
 import type { ActProgress, Todo, WorkItem } from '#partners/worker/work-item.ts';
 import type { NewEvent } from '#partners/intake/new-receipt.ts';
 import type { StoredReceipts } from '../support/receipts.ts';
@@ -843,6 +844,48 @@ export function describeWork(engine: string, open: Open): void {
           leadIds: ['1'],
           isProvisional: false,
         });
+      });
+    });
+
+    describe('our comment on an issue', () => {
+      const openBoth = async (path: 'deletions' | 'events') => {
+        const { receipts, store } = await setUp();
+        const events = [0, 1].map((position) => ({
+          position,
+          outcome: 'PENDING' as const,
+          names: [],
+          payload: Buffer.from('{}'),
+          sameEventKey: Buffer.from([position]),
+          digest: Buffer.alloc(32),
+        }));
+        await acceptEvent(receipts, { at: 0, sameEventKey: Buffer.of(2) }, { path, events });
+        const [first, second] = await store.lease('match', 0, 2);
+        if (!first || !second) throw new Error('nothing is due');
+        return { store, first, second };
+      };
+
+      test.each([
+        ['deletions', { triedAt: 7, isWritten: true }],
+        ['events', undefined],
+      ] as const)('is known to the others of its delivery: %s', async (path, told) => {
+        const { store, first, second } = await openBoth(path);
+        const own = store.ownComment(first, 1);
+        expect(await own.read()).toBeUndefined();
+        await own.noteTry(5);
+        expect(await own.read()).toEqual({ triedAt: 5, isWritten: false });
+        await own.noteTry(7);
+        await own.noteWritten();
+        expect(await store.ownComment(second, 1).read()).toEqual(told);
+        expect(await store.ownComment(second, 2).read()).toBeUndefined();
+        await store.settle(first, { outcome: 'DONE', attempts: 1 }, 8);
+        expect(await own.read()).toEqual({ triedAt: 7, isWritten: true });
+      });
+
+      test('is not begun by a worker that has lost the event', async () => {
+        const { store, first } = await openBoth('deletions');
+        const own = store.ownComment({ ...first, lease: 'of another' }, 1);
+        await expect(own.noteTry(5)).rejects.toThrow(LeaseLost);
+        expect(await own.read()).toBeUndefined();
       });
     });
 

@@ -50,7 +50,7 @@ export function openReceiptStores(
 export async function acceptEvent(
   receipts: Pick<StoredReceipts, 'accept'>,
   { at, ...event }: { at: number } & Pick<NewEvent, 'sameEventKey'> & Partial<NewEvent>,
-  delivery: Partial<Pick<NewReceipt, 'traceparent' | 'path' | 'createdBefore'>> = {},
+  delivery: Partial<Pick<NewReceipt, 'traceparent' | 'path' | 'createdBefore' | 'events'>> = {},
 ): Promise<string> {
   const { receipt } = await receipts.accept({
     id: newUuid(),
@@ -60,7 +60,6 @@ export async function acceptEvent(
     correlationId: 'c',
     receivedAt: at,
     createdBefore: at,
-    ...delivery,
     events: [
       {
         position: 0,
@@ -71,6 +70,7 @@ export async function acceptEvent(
         ...event,
       },
     ],
+    ...delivery,
   });
   return receipt.id;
 }

@@ -17,6 +17,7 @@ import {
   reschedule,
   saveProgress,
 } from '#partners/worker/lease-events.ts';
+import { createOwnComment } from '#partners/worker/act/own-comment.ts';
 import { settle } from '#partners/worker/end-event.ts';
 import { keepMatches, type NewMatch } from '#partners/worker/match/keep-matches.ts';
 import type { Settlement, Stage, WorkItem } from '#partners/worker/work-item.ts';
@@ -60,6 +61,7 @@ export function createWork({ database: db, ...deps }: WorkDeps) {
     postpone: (...args: Rest<typeof postpone>) => postpone(db, ...args),
     settle: (item: WorkItem, settlement: Settlement, now: number) =>
       db.exclusive((tx) => settle(tx, repository, item, { ...settlement, now })),
+    ownComment: (item: WorkItem, number: number) => createOwnComment(db, item, number),
     counts: () => readWorkCounts(db),
     truncateWal: () => db.truncateWal(),
   };

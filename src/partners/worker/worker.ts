@@ -1,4 +1,5 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/directory/fill-directory.ts';
+import { REPLICA_LAG_MAX_MS } from '#leads/lead-tracker.ts';
 import { type Clock, HOUR, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { longestJitteredWaitMs, type Random } from '#shared/resilience/backoff.ts';
@@ -55,6 +56,8 @@ export type Workplace = {
   unmatchedWaitsMs?: readonly number[];
   /** Times at which an issue that is not found is looked for again; default after 5 s, 1 and 10 minutes. */
   missingLooksMs?: readonly number[];
+  /** Time for which a comment may be there and not be shown; default the lag that replicas of the tracker may have. */
+  replicaLagMs?: number;
   /** Interval at which a paused worker asks whether it may go on, in ms; default a minute. */
   probeEveryMs?: number;
 };
@@ -169,7 +172,7 @@ type Loops = MatchingLoop & ActingLoop;
 function createLoops(work: Workplace, stopping: AbortSignal): Loops {
   const { db, repository, instance, sealer, filler, editor, clock, log, reporter, tracing } = work;
   const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = work;
-  const { missingLooksMs = MISSING_LOOKS_MS } = work;
+  const { missingLooksMs = MISSING_LOOKS_MS, replicaLagMs = REPLICA_LAG_MAX_MS } = work;
   const pause = createTrackerPause({ clock, log, probeEveryMs });
   const waitMaxMs = (stage: Stage): number =>
     stage === 'match'
@@ -209,6 +212,7 @@ function createLoops(work: Workplace, stopping: AbortSignal): Loops {
       random: work.random,
       isListed: (number) => filler.isListed(number),
       missingLooksMs,
+      replicaLagMs,
       pacer: createPacer(clock, work.writeIntervalMs),
       refusals: createWriteRefusals(),
     },

@@ -81,6 +81,7 @@ const actDepsOf = (world: DeletionWorld, editor: Partial<IssueEditor>): Acting =
   rules: () => ({ labels: { approved: 'approved', deleted: 'deleted' }, retryMs: [1000] }),
   isListed: async () => false,
   missingLooksMs: [],
+  replicaLagMs: 0,
   pacer: createPacer(world.clock, 0),
   refusals: createWriteRefusals(),
   clock: world.clock,

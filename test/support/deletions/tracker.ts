@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import type { OwnComment } from '#partners/worker/act/own-comment.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { REPOSITORY } from '../directory.ts';
@@ -19,6 +20,13 @@ export async function openTracker(options: TrackerOptions = {}): Promise<Tracker
   onTestFinished(() => tracker.close());
   return tracker;
 }
+
+/** Nobody has written a comment. */
+export const noComment: OwnComment = {
+  read: async () => undefined,
+  noteTry: async () => undefined,
+  noteWritten: async () => undefined,
+};
 
 export type LeadInput = {
   email?: string;

@@ -29,7 +29,12 @@ import { openTracker, WRITER } from './tracker.ts';
 type WorkOptions = Partial<
   Pick<
     PartnersSetup,
-    'rules' | 'writeIntervalMs' | 'unmatchedWaitsMs' | 'missingLooksMs' | 'probeEveryMs'
+    | 'rules'
+    | 'writeIntervalMs'
+    | 'unmatchedWaitsMs'
+    | 'missingLooksMs'
+    | 'replicaLagMs'
+    | 'probeEveryMs'
   > &
     DeletionRules
 >;
@@ -176,6 +181,7 @@ function workPorts(options: WorkOptions = {}) {
     rules: () => ({ labels, retryMs }),
     unmatchedWaitsMs: [20, 20],
     missingLooksMs: [20, 40],
+    replicaLagMs: 20,
     ...ports,
   };
 }

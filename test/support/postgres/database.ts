@@ -118,6 +118,7 @@ const TABLES = [
   'catalog_version',
   'catalog_artifact',
   'deletion_name',
+  'event_comment',
   'same_event',
   'event',
   'receipt',

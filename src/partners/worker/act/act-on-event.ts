@@ -26,6 +26,7 @@ import {
   Overtaken,
 } from '../event-leads.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
+import { createOwnComment } from './own-comment.ts';
 import { type EventErrorCode, remainders } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { giveBack, reschedule } from '../lease-events.ts';
@@ -127,7 +128,8 @@ async function actOnLeads(
   const delays: Delay[] = [];
   for (const lead of open) {
     const { actions, effect } = progress;
-    const task = { receiptId, actions, effect, lead, isLastTry };
+    const ownComment = createOwnComment(deps.db, item, lead.number);
+    const task = { receiptId, actions, effect, lead, isLastTry, ownComment };
     const delay = await actOnOne(deps, leads, task);
     if (delay) delays.push(delay);
     const isAllDone = lead === open.at(-1) && delays.length === 0;

@@ -7,6 +7,7 @@ import { REFUSALS_BELIEVED, writeFields } from './lead-fields.ts';
 import type { Effect, LeadProgress, Todo } from '../work-item.ts';
 import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
+import type { OwnComment } from './own-comment.ts';
 
 /** When an issue that is not found is looked for again, after the first time, in ms. */
 export const MISSING_LOOKS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
@@ -26,6 +27,8 @@ export type LeadDeps = {
   isListed(number: number): Promise<boolean | undefined>;
   /** Ascending; after the last one an issue that is still not found, and not listed, is gone. */
   missingLooksMs: readonly number[];
+  /** For so long a comment may be there and not be shown. */
+  replicaLagMs: number;
   clock: Pick<Clock, 'now'>;
   log: Log;
 };
@@ -44,6 +47,7 @@ export type LeadTask = Todo & {
   turn: () => Promise<void>;
   /** Keeps what is known of the lead. @throws when the event is not this worker's any more */
   keep: (lead: LeadProgress) => Promise<void>;
+  ownComment: OwnComment;
 };
 
 /** What keeps a lead open for now. */
@@ -51,8 +55,10 @@ export type Delay =
   | Extract<Refusal, { kind: 'transient' | 'limited' | 'paused' | 'forbidden' }>
   /** Not found: to be looked for again at `retryAt` (ms since the Unix epoch). */
   | { kind: 'missing'; retryAt: number }
-  /** What came before is to be done first: to be tried again at `retryAt` (ms since the Unix epoch). */
-  | { kind: 'blocked'; retryAt: number };
+  | Blocked;
+
+/** What came before is to be done first, or to be seen: to be tried again at `retryAt` (ms since the Unix epoch). */
+type Blocked = { kind: 'blocked'; retryAt: number };
 
 export type LeadResult = { lead: LeadProgress; delay?: Delay };
 
@@ -172,22 +178,30 @@ async function editIssue(
 }
 
 /**
- * The marker is looked up first: the response to an earlier try may have been lost. The turn is asked for again
- * behind it: while a process that froze was looking, another one may have taken over and written the comment.
+ * The marker is looked up first: the response to an earlier try may have been lost. That it is not found says nothing
+ * while replicas may lag behind that try. The turn is asked for again behind it: while a process that froze was
+ * looking, another one may have taken over and written the comment.
  */
 async function postComment(
-  { editor, pacer, refusals }: LeadDeps,
-  { lead, turn }: LeadTask,
+  { editor, pacer, refusals, clock, replicaLagMs }: LeadDeps,
+  { lead, turn, ownComment }: LeadTask,
   { marker, text }: NonNullable<Effect['comment']>,
-): Promise<Refusal | 'found' | 'posted'> {
+): Promise<Refusal | Blocked | 'found' | 'posted'> {
   await turn();
+  const lookedAt = clock.now();
   const found = await editor.findComment(lead.number, marker);
   if (found.kind === 'found') return 'found';
   if (found.kind !== 'none') return seenBefore(found);
+  const before = await ownComment.read();
+  if (before?.isWritten) return 'posted';
+  if (before && Math.abs(lookedAt - before.triedAt) < replicaLagMs)
+    return { kind: 'blocked', retryAt: before.triedAt + replicaLagMs };
   await turn();
+  await ownComment.noteTry(clock.now());
   pacer.noteWrite();
   const posted = await editor.comment(lead.number, text);
   if (posted.kind !== 'done') return seenBefore(posted);
+  await ownComment.noteWritten();
   refusals.noteSuccess();
   return 'posted';
 }
@@ -197,7 +211,11 @@ function seenBefore(refusal: Refusal): Refusal {
   return refusal.kind === 'gone' ? { kind: 'transient', code: 'not-found' } : refusal;
 }
 
-async function refused(deps: LeadDeps, task: LeadTask, refusal: Refusal): Promise<LeadResult> {
+async function refused(
+  deps: LeadDeps,
+  task: LeadTask,
+  refusal: Refusal | Blocked,
+): Promise<LeadResult> {
   const { lead } = task;
   switch (refusal.kind) {
     case 'gone':
@@ -210,6 +228,7 @@ async function refused(deps: LeadDeps, task: LeadTask, refusal: Refusal): Promis
     case 'transient':
     case 'limited':
     case 'paused':
+    case 'blocked':
       return { lead, delay: refusal };
   }
 }

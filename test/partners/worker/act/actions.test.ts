@@ -70,6 +70,51 @@ describe('comment', () => {
     },
   );
 
+  describe('is posted once while replicas of the tracker lag', () => {
+    const TRACKER = { tracker: { replicaLagMs: 500 }, worker: { replicaLagMs: 1500 } };
+    const leadOf = async (world: DeletionWorld): Promise<number> => {
+      const { number } = world.tracker.createIssue(leadIssue());
+      await eventually(async () => expect((await world.editor.read(number)).kind).toBe('issue'));
+      return number;
+    };
+    const expectOnce = (world: DeletionWorld, number: number): void =>
+      expect(world.tracker.readIssue(number)?.comments).toHaveLength(1);
+
+    test('by two deletions of one delivery', async () => {
+      const world = await runningWorld({ ...TRACKER, actions: ['comment'] });
+      const number = await leadOf(world);
+      const id = await world.send([
+        { eventId: 1, leadId: String(number) },
+        { eventId: 2, leadId: String(number) },
+      ]);
+      const { events } = await world.settled(id);
+      expect(events.map(({ outcome }) => outcome)).toEqual(['DONE', 'DONE']);
+      expectOnce(world, number);
+    });
+
+    test.each(['deletions', 'events'] as const)('by one that comes again: %s', async (path) => {
+      const events = { 'crm-one': [{ type: '*', comment: 'once' }] };
+      const world = await runningWorld({ ...TRACKER, actions: ['comment'], events });
+      const number = await leadOf(world);
+      const sent = { leadId: String(number) };
+      const id = await world.send(sent, 'crm-one', path);
+      await world.settled(id);
+      expect(await world.send(sent, 'crm-one', path)).toBe(id);
+      const [event] = (await world.settled(id)).events;
+      expect(event?.history.map(({ what }) => what)).toContain('repeated');
+      expectOnce(world, number);
+    });
+
+    test('by one whose answer is lost', async () => {
+      const world = await runningWorld({ ...TRACKER, actions: ['comment'] });
+      const number = await leadOf(world);
+      world.tracker.fault({ kind: 'reset', method: 'POST', path: 'comments$', when: 'after' });
+      const { events } = await world.settled(await world.send({ leadId: String(number) }));
+      expect(events[0]?.outcome).toBe('DONE');
+      expectOnce(world, number);
+    });
+  });
+
   test('is found among more comments than one page holds', async () => {
     const world = await runningWorld({ actions: ['comment'] });
     const { event } = await deleteOne(world, (number) => {

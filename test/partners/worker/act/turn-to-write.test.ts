@@ -5,7 +5,7 @@ import { LeaseLost } from '#partners/worker/event-leads.ts';
 import type { Action } from '#partners/partner.ts';
 import { type Clock, HOUR, systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import { leadIssue, WRITER } from '../../../support/deletions/tracker.ts';
+import { leadIssue, noComment, WRITER } from '../../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 
 const depsOf = (world: DeletionWorld): LeadDeps => ({
@@ -15,6 +15,7 @@ const depsOf = (world: DeletionWorld): LeadDeps => ({
   refusals: { noteSuccess: () => undefined },
   isListed: async () => false,
   missingLooksMs: [],
+  replicaLagMs: 0,
   clock: systemClock,
   log: silentLog,
 });
@@ -29,6 +30,7 @@ async function actWhilePeopleWork(world: DeletionWorld, actions: readonly Action
     actions,
     lead: { number, state: 'open' },
     keep: async () => undefined,
+    ownComment: noComment,
     turn: async () => {
       turns += 1;
       world.tracker.relabel(number, { add: [`set-while-waiting-${turns}`] });
@@ -114,6 +116,7 @@ test('a comment is looked for after its turn has come, and not written a second 
     actions: ['comment'] as const,
     lead: { number, state: 'open' as const },
     keep: async () => undefined,
+    ownComment: noComment,
   };
   await actOnLead(depsOf(world), { ...task, turn: async () => undefined });
   const [posted] = world.tracker.readIssue(number)?.comments ?? [];
@@ -141,6 +144,7 @@ test('a comment is not written by who lost the event while looking for it', asyn
     actions: ['comment'],
     lead: { number, state: 'open' },
     keep: async () => undefined,
+    ownComment: noComment,
     turn: async () => {
       turns += 1;
       if (turns === 3) throw new LeaseLost(); // before the issue, before the look, before the comment

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { actOnLead, type LeadDeps } from '#partners/worker/act/act-on-lead.ts';
 import type { IssueEditor } from '#partners/worker/act/issue-editor.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
-import { leadIssue } from '../../../support/deletions/tracker.ts';
+import { leadIssue, noComment } from '../../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
 
@@ -121,6 +121,7 @@ test('that is found once more is missing anew when it is not found again', async
     lead: { number: 1, state: 'open', missingSince: 1 },
     turn: async () => undefined,
     keep: async () => undefined,
+    ownComment: noComment,
   });
   expect(lead).toEqual({ number: 1, state: 'open', remains: ['text'] });
 });
