@@ -31,7 +31,7 @@ import { createSealer } from '#shared/crypto/sealer.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { entryUrl } from '#shared/program.ts';
-import type { Reloadable } from '#shared/reloadable.ts';
+import type { Reloadable } from './reloadable.ts';
 import type { CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { Registry } from 'prom-client';

@@ -15,7 +15,7 @@ import type { Clock } from '#shared/clock.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { createRunIds } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
-import { createReloadable } from '#shared/reloadable.ts';
+import { createReloadable } from './reloadable.ts';
 import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';

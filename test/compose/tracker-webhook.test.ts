@@ -3,7 +3,7 @@ import type { App } from '../../src/compose/compose.ts';
 import { createTrackerWebhook } from '../../src/compose/tracker-webhook.ts';
 import { createTraffic, readTraffic, TRACKER } from '#partners/traffic.ts';
 import { silentLog } from '#shared/log.ts';
-import { createReloadable } from '#shared/reloadable.ts';
+import { createReloadable } from '../../src/compose/reloadable.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 

@@ -8,7 +8,7 @@ import nock from 'nock';
 import { expect, onTestFinished, test } from 'vitest';
 import { createTracker } from '../../../src/compose/tracker.ts';
 import { checkTracker } from '../../../src/compose/doctor/check-tracker.ts';
-import { createReloadable } from '#shared/reloadable.ts';
+import { createReloadable } from '../../../src/compose/reloadable.ts';
 import { wireRepository } from '../../adapters/github/support.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 

@@ -5,7 +5,7 @@ import type { Config } from '#config/schema/schema.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import { createReloadable } from '#shared/reloadable.ts';
+import { createReloadable } from '../../../src/compose/reloadable.ts';
 import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import { type App, compose } from '../../../src/compose/compose.ts';
 import { createStore } from '../../../src/compose/store.ts';

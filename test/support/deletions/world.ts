@@ -11,7 +11,7 @@ import { type Clock, SECOND, systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { createReloadable } from '#shared/reloadable.ts';
+import { createReloadable } from '../../../src/compose/reloadable.ts';
 import { createClaims } from '../claims.ts';
 import { createTracker, type Tracker as WatchedTracker } from '../../../src/compose/tracker.ts';
 import {
