@@ -1,7 +1,7 @@
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { coreSources, coreTypes } from '#catalog/version/artifact.ts';
-import type { Catalog } from '#catalog/version/version-view.ts';
+import type { Catalog } from '#catalog/index.ts';
 import { createVersion } from '#catalog/version/write-version.ts';
 import type { Database } from '#shared/database.ts';
 import type { Store } from '../../src/compose/store.ts';

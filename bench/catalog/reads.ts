@@ -1,5 +1,6 @@
 import { listCatalog } from '#catalog/reading/read-catalog.ts';
-import { readView, type Catalog } from '#catalog/version/version-view.ts';
+import type { Catalog } from '#catalog/index.ts';
+import { readView } from '#catalog/version/version-view.ts';
 import { type BenchRow, median } from '../row.ts';
 import type { BenchEngine } from '../stores.ts';
 import { openFilled, SMALL, wordOf } from './fill.ts';

@@ -1,7 +1,6 @@
 import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
-import { createCatalog } from '#catalog/index.ts';
 import { createReadRecord } from '#catalog/usage/record-reads.ts';
-import type { Catalog, Caller } from '#catalog/version/version-view.ts';
+import { type Caller, type Catalog, createCatalog } from '#catalog/index.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import type { Store } from '../../src/compose/store.ts';

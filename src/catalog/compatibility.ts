@@ -1,9 +1,9 @@
 import type { Change } from './diff/changes.ts';
 import type { SpecDiffer, SpecPair } from './diff/diff-specs.ts';
 import { type Finding, FINDINGS_MAX, fragmentOf } from './spec/finding.ts';
-import { findArtifact, readCandidates } from './version/read-version.ts';
+import type { Catalog, Reader } from './index.ts';
+import { findArtifact, readCandidates, readRecord } from './version/read-version.ts';
 import { type Candidate, highestIn, majorOf } from './version/version-order.ts';
-import { type Catalog, type Reader, readRecord } from './version/version-view.ts';
 
 /**
  * The version that another is held against when it is published: the highest PUBLISHED one of the same

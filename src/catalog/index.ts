@@ -1,9 +1,54 @@
+import type { Actor } from '#shared/audit.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Database } from '#shared/database.ts';
+import type { KeyedCall } from '#shared/idempotency.ts';
+import type { CursorSealer } from '#shared/pagination/page.ts';
 import type { SpecDiffer } from './diff/diff-specs.ts';
 import type { SpecChecker } from './spec/finding.ts';
 import { createSpecJobs, type SpecJobs } from './spec/spec-jobs.ts';
+import type { SearchVersions } from './reading/search.ts';
+import type { RenderSpecYaml } from './spec/spec-yaml.ts';
+import type { ReadRecord } from './usage/record-reads.ts';
 import { coreSources, coreTypes } from './version/artifact.ts';
 import type { Words } from './version/content-check.ts';
-import type { Catalog } from './version/version-view.ts';
+
+/** The catalog, as its use cases work on it. The rules are those in force. */
+export type Catalog = {
+  db: Database;
+  /** Full text as the engine of the store reads it. */
+  search: SearchVersions;
+  clock: Pick<Clock, 'now'>;
+  cursors: CursorSealer;
+  checkSpec: SpecJobs['checkSpec'];
+  diffSpecs: SpecJobs['diffSpecs'];
+  renderSpecYaml: RenderSpecYaml;
+  /** Counts reads of versions. */
+  usage: ReadRecord;
+  words: Words;
+  /** Workspaces whose published artifacts anybody may find. */
+  publicWorkspaces: readonly string[];
+  /** Findings stop a version from being published, or are told alone. */
+  findings: 'block' | 'warn';
+  /** Breaking changes stop it, or are told alone; `off`: nobody looks for them. */
+  compatibility: 'off' | 'warn' | 'block';
+};
+
+/** On whose behalf. The workspace comes from the credential, never from a request's parameters. */
+export type Caller = {
+  workspaceId: string;
+  actor: Actor;
+  requestId?: string;
+  /** Aborted when nobody waits for the answer any more. */
+  signal?: AbortSignal;
+  /** The call's idempotency key. The response for it is written in the transaction of the change. */
+  call?: KeyedCall;
+};
+
+/** On whose behalf something is read: a workspace is a part of every query. */
+export type Reader = Pick<Caller, 'workspaceId' | 'signal'> & {
+  /** The reader by whom costly work is counted. */
+  subject?: string;
+};
 
 /** Rules of the catalog as the configuration has them; `types` and `sources` are those that it adds. */
 export type CatalogRules = Words &

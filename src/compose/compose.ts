@@ -6,7 +6,7 @@ import { createCertificateSigner } from '#adapters/jose/certificates.ts';
 import type { KeySet } from '#adapters/jose/key-set.ts';
 import { type BodyReaders, createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { createThread, type Thread } from '#adapters/threads/thread.ts';
-import type { Catalog } from '#catalog/version/version-view.ts';
+import type { Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import type { PartnerRegistry } from '#http/telemetry/partner-metrics.ts';

@@ -23,7 +23,7 @@ import type { WebhookRefusal } from '#shared/outcomes/refusals.ts';
 import type { RethrowRefusal } from './auth/refusal-limiter.ts';
 import type { Unread } from './responses/unread.ts';
 import type { Access } from '#access/index.ts';
-import type { Catalog } from '#catalog/version/version-view.ts';
+import type { Catalog } from '#catalog/index.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { Leads } from '#leads/index.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';

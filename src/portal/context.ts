@@ -6,7 +6,7 @@ import type { Idempotency } from '#shared/idempotency.ts';
 import type { PortalCookies } from './routes/cookies.ts';
 import type { FormTokens, ParseForm } from './routes/form-bodies.ts';
 import type { Access } from '#access/index.ts';
-import type { Catalog } from '#catalog/version/version-view.ts';
+import type { Catalog } from '#catalog/index.ts';
 import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
 import type { Readiness } from '#http/readiness.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';

@@ -2,7 +2,7 @@ import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { createVersion } from '#catalog/version/write-version.ts';
 import { expect, test } from 'vitest';
 import { searchPostgres, searchSqlite } from '#catalog/reading/search.ts';
-import { readRelations } from '#catalog/version/read-version.ts';
+import { readRelations } from '#catalog/version/version-view.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
 import { describeCatalog, newDraft, owner } from '../contract/catalog.ts';
 import { buildCatalog } from '../support/catalog.ts';

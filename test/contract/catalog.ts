@@ -13,7 +13,6 @@ import {
   replaceVersion,
 } from '#catalog/version/write-version.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createCatalog } from '#catalog/index.ts';
 import { createReadRecord } from '#catalog/usage/record-reads.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
@@ -24,14 +23,10 @@ import type { Finding } from '#catalog/spec/finding.ts';
 import { foldId, type Lifecycle, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
-import { findArtifact, readRelations, readVersion } from '#catalog/version/read-version.ts';
-import {
-  versionResponse,
-  type Catalog,
-  type Caller,
-  taggedOf,
-  type VersionView,
-} from '#catalog/version/version-view.ts';
+import { type Caller, type Catalog, createCatalog } from '#catalog/index.ts';
+import { findArtifact, readVersion } from '#catalog/version/read-version.ts';
+import { versionResponse } from '#catalog/version/version-out.ts';
+import { type VersionView, readRelations, taggedOf } from '#catalog/version/version-view.ts';
 import { listAuditOf } from '#shared/audit.ts';
 import type { Database } from '#shared/database.ts';
 import { findCall, type KeyedCall } from '#shared/idempotency.ts';

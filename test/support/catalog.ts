@@ -2,9 +2,13 @@ import { onTestFinished } from 'vitest';
 import type { Access } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { type CatalogOptions, type CatalogRules, createCatalog } from '#catalog/index.ts';
 import { createReadRecord } from '#catalog/usage/record-reads.ts';
-import type { Catalog } from '#catalog/version/version-view.ts';
+import {
+  type Catalog,
+  type CatalogOptions,
+  type CatalogRules,
+  createCatalog,
+} from '#catalog/index.ts';
 import { searchSqlite } from '#catalog/reading/search.ts';
 import { silentLog } from '#shared/log.ts';
 import { createIdempotency } from '#shared/idempotency.ts';

@@ -2,7 +2,8 @@ import { refuse, TrackportError } from '#shared/errors.ts';
 import { type VersionRecord, VERSIONS_MAX } from '../version/artifact.ts';
 import { compareVersions, isReadable } from '../version/version-order.ts';
 import { listVersions } from '../reading/read-catalog.ts';
-import { type Catalog, type Reader, readRecord } from '../version/version-view.ts';
+import type { Catalog, Reader } from '../index.ts';
+import { readRecord } from '../version/read-version.ts';
 import { type Changes, differences, type Impact, orderChanges, toChange } from './changes.ts';
 
 type DiffRequest = { id: string; from?: string; to?: string };

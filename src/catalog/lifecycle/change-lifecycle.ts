@@ -3,7 +3,15 @@ import type { Tx } from '#shared/database.ts';
 import { type FieldProblem, refuse } from '#shared/errors.ts';
 import type { VersionRecord, VersionRef } from '../version/artifact.ts';
 import { checkCondition, type Precondition } from '../version/entity-tag.ts';
-import { readCandidates, readVersion } from '../version/read-version.ts';
+import type { Caller, Catalog, Reader } from '../index.ts';
+import {
+  onlyVersionIn,
+  readCandidates,
+  readRecord,
+  readVersion,
+  refuseUnknown,
+} from '../version/read-version.ts';
+import { type VersionView, readView } from '../version/version-view.ts';
 import { readersLately } from '../usage/read-usage.ts';
 import {
   type ArtifactRow,
@@ -14,16 +22,6 @@ import {
   viewFor,
 } from '../version/store-version.ts';
 import { isReadable } from '../version/version-order.ts';
-import {
-  type Caller,
-  type Catalog,
-  onlyVersionIn,
-  readRecord,
-  readView,
-  type Reader,
-  refuseUnknown,
-  type VersionView,
-} from '../version/version-view.ts';
 import { isBeforeSunset, refuseTransition, transit, type Transition } from './lifecycle.ts';
 
 /** The version that is meant, and the state that the caller saw it in. */

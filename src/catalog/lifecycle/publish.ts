@@ -9,16 +9,16 @@ import {
 import { type Finding, FINDINGS_MAX } from '../spec/finding.ts';
 import type { VersionRecord, VersionRef } from '../version/artifact.ts';
 import { checkCondition, type Precondition } from '../version/entity-tag.ts';
-import { findArtifact, readCandidates } from '../version/read-version.ts';
-import { appendChange, lockArtifact, moveVersion, viewFor } from '../version/store-version.ts';
+import type { Caller, Catalog } from '../index.ts';
 import {
-  type Caller,
-  type Catalog,
+  findArtifact,
   onlyVersionIn,
+  readCandidates,
   readRecord,
   refuseUnknown,
-  type VersionView,
-} from '../version/version-view.ts';
+} from '../version/read-version.ts';
+import type { VersionView } from '../version/version-view.ts';
+import { appendChange, lockArtifact, moveVersion, viewFor } from '../version/store-version.ts';
 import { transit } from './lifecycle.ts';
 
 type Publication = VersionRef & {

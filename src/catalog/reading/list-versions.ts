@@ -4,10 +4,10 @@ import { foldId, type VersionRecord } from '../version/artifact.ts';
 import {
   IN_GROUP,
   OF_ARTIFACT,
-  toRecord,
+  VERSIONS,
   VERSION_COLUMNS,
   type VersionRow,
-  VERSIONS,
+  toRecord,
 } from '../version/read-version.ts';
 import type { Range, SearchVersions } from './search.ts';
 

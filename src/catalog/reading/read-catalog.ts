@@ -11,15 +11,10 @@ import {
 } from '#shared/pagination/page.ts';
 import type { SpecFormat } from '../spec/spec-yaml.ts';
 import { foldId, type VersionRecord, type VersionRef } from '../version/artifact.ts';
-import { auditSubject, findArtifact } from '../version/read-version.ts';
+import type { Catalog, Reader } from '../index.ts';
+import { auditSubject, findArtifact, refuseUnknown } from '../version/read-version.ts';
+import { type VersionView, readView } from '../version/version-view.ts';
 import { orderOf } from '../version/version-order.ts';
-import {
-  type Catalog,
-  type Reader,
-  readView,
-  refuseUnknown,
-  type VersionView,
-} from '../version/version-view.ts';
 import {
   type ListFilter,
   selectListed,

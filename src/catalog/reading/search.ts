@@ -1,7 +1,7 @@
 import { type SearchedFields, searchTextOf } from './search-terms.ts';
 import type { Statements, Values } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
-import { VERSION_COLUMNS, type VersionRow, VERSIONS } from '../version/read-version.ts';
+import { VERSIONS, VERSION_COLUMNS, type VersionRow } from '../version/read-version.ts';
 
 /** The versions that a list looks through, as conditions of `catalog_version v`. */
 export type Range = {

@@ -3,8 +3,8 @@ import { DAY } from '#shared/clock.ts';
 import type { Statements } from '#shared/database.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 import type { VersionRecord, VersionRef } from '../version/artifact.ts';
-import { findArtifact } from '../version/read-version.ts';
-import { type Catalog, type Reader, refuseUnknown } from '../version/version-view.ts';
+import type { Catalog, Reader } from '../index.ts';
+import { findArtifact, refuseUnknown } from '../version/read-version.ts';
 import { dayOf, type ReaderRef, USAGE_DAYS } from './record-reads.ts';
 
 /** A reader of a version in the last 90 days. */

@@ -1,14 +1,8 @@
 /** Reads a version, and what its response says of others. What belongs to another workspace does not exist. */
 import type { Statements } from '#shared/database.ts';
-import { toRecords } from '#shared/sql.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
 import type { Finding } from '../spec/finding.ts';
-import {
-  foldId,
-  type Member,
-  MEMBERS_MAX,
-  type VersionRecord,
-  type VersionRef,
-} from './artifact.ts';
+import { foldId, type Lifecycle, type VersionRecord, type VersionRef } from './artifact.ts';
 import { type Candidate, isReadable } from './version-order.ts';
 
 /** A row of `catalog_version` with its artifact's id. */
@@ -133,98 +127,60 @@ export async function readVersion(
   return { kind: 'found', record, specText: row.specText };
 }
 
-/** Other versions and artifacts in the response for a version. */
-export type Relations = {
-  /** Versions of the artifact. */
-  versions: number;
-  /** At most 1,000, in the owner's order or by id; absent for what can have none. */
-  members?: Member[];
-  /** Number of members by type; not bounded by 1,000. */
-  membersByType: Record<string, number>;
-  /** The artifact's default version, when it is PUBLISHED and another one. */
-  successor?: string;
-  /** The version is the default because it was set as such. */
-  isSetDefault: boolean;
-};
+export type VersionQuery = VersionRef & { withSpec: boolean };
 
-type ListedRow = {
-  versions: number;
-  defaultSerial?: number;
-  version: string;
-  lifecycle: string;
-  serial: number;
-};
-
-/** A listed version is the default one exactly when it is one of these. */
-const IS_DEFAULT = "v.is_listed = true AND v.lifecycle IN ('PUBLISHED', 'DEPRECATED')";
-
-const MEMBER_COLUMNS = 'a.id, v.type, v.title, v.lifecycle, v.group_path';
-
-const LISTED_VERSION = `
-  SELECT a.versions, a.default_serial, v.version, v.lifecycle, v.serial
-  FROM catalog_artifact a JOIN catalog_version v ON v.serial = a.listed_serial
-  WHERE ${OF_ARTIFACT}`;
-
-/** In the order of the ids. */
-const LISTED_MEMBERS = `
-  SELECT ${MEMBER_COLUMNS}
-  FROM jsonb_to_recordset(@listed) AS listed (id_folded text, place integer)
-    JOIN catalog_artifact a ON a.workspace_id = /*sqlite +*/@workspaceId AND a.id_folded = listed.id_folded
-    JOIN catalog_version v ON v.serial = a.listed_serial
-  WHERE ${IS_DEFAULT}
-  ORDER BY listed.place`;
-
-const GROUPED = `
-  SELECT ${MEMBER_COLUMNS}
-  FROM catalog_version v JOIN catalog_artifact a ON a.serial = v.artifact_serial
-  WHERE v.workspace_id = @workspaceId AND ${IN_GROUP} AND ${IS_DEFAULT} AND a.id_folded <> @self
-  ORDER BY a.id_folded LIMIT ${MEMBERS_MAX}`;
-
-const COUNT_GROUPED = `
-  SELECT v.type, count(*) AS members
-  FROM catalog_version v JOIN catalog_artifact a ON a.serial = v.artifact_serial
-  WHERE v.workspace_id = @workspaceId AND ${IN_GROUP} AND ${IS_DEFAULT} AND a.id_folded <> @self
-  GROUP BY v.type ORDER BY v.type`;
-
-/** Reads what the response for a version says of other versions and artifacts. */
-export async function readRelations(tx: Statements, record: VersionRecord): Promise<Relations> {
-  const values = { workspaceId: record.workspaceId, idFolded: foldId(record.id) };
-  const shown = await tx.get<ListedRow>(LISTED_VERSION, values);
-  const isSucceeded = shown && shown.serial !== record.serial && shown.lifecycle === 'PUBLISHED';
-  return {
-    versions: shown?.versions ?? 0,
-    ...(await membersOf(tx, record)),
-    ...(isSucceeded && { successor: shown.version }),
-    isSetDefault: shown?.defaultSerial === record.serial,
-  };
-}
-
-/** The owner's list; without one, a GROUP has what lies under its path. Never itself. */
-async function membersOf(
+/**
+ * Reads one version.
+ * @throws {artifact-not-found} also for a version that does not exist
+ * @throws {no-published-version} without `version`, when there is no default one
+ */
+export async function readRecord(
   tx: Statements,
-  { workspaceId, id, type, groupPath, members: named }: VersionRecord,
-): Promise<Pick<Relations, 'members' | 'membersByType'>> {
-  const self = foldId(id);
-  if (named !== undefined) {
-    const ids = named.map(foldId).filter((member) => member !== self);
-    const listed = toRecords(ids.map((idFolded, place) => ({ idFolded, place })));
-    const members = await tx.all<Member>(LISTED_MEMBERS, { listed, workspaceId });
-    return { members, membersByType: countByType(members) };
-  }
-  if (type !== 'GROUP') return { membersByType: {} };
-  if (groupPath === undefined) return { members: [], membersByType: {} };
-  const values = { workspaceId, groupPath, self };
-  const members = await tx.all<Member>(GROUPED, values);
-  if (members.length < MEMBERS_MAX) return { members, membersByType: countByType(members) };
-  const counted = await tx.all<{ type: string; members: number }>(COUNT_GROUPED, values);
-  return {
-    members,
-    membersByType: Object.fromEntries(counted.map((row) => [row.type, row.members])),
-  };
+  { workspaceId }: { workspaceId: string },
+  query: VersionQuery,
+): Promise<{ record: VersionRecord; specText: string | undefined }> {
+  const found = await readVersion(tx, workspaceId, query);
+  if (found.kind === 'found') return { record: found.record, specText: found.specText };
+  return found.kind === 'no-default'
+    ? refuseWithoutDefault(found.listed)
+    : refuseUnknown(found.kind);
 }
 
-function countByType(members: readonly Member[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { type } of members) counts[type] = (counts[type] ?? 0) + 1;
-  return counts;
+/**
+ * Returns the version that is meant where the request names none: the only one of the artifact in a state.
+ * @throws {validation-failed} when there is none or more than one
+ */
+export async function onlyVersionIn(
+  tx: Statements,
+  { serial }: { serial: number },
+  lifecycle: Lifecycle,
+): Promise<string> {
+  const candidates = await readCandidates(tx, serial);
+  const [only, ...others] = candidates.filter((candidate) => candidate.lifecycle === lifecycle);
+  if (only && others.length === 0) return only.version;
+  return refuse([
+    {
+      parameter: 'version',
+      code: 'required',
+      detail: `Name the version: ${only ? 'more than one' : 'none'} of them is ${lifecycle}.`,
+    },
+  ]);
+}
+
+const UNKNOWN = {
+  'no-artifact': 'There is no artifact with this id in your workspace.',
+  'no-version': 'The artifact is there, but has no such version. See its `/versions`.',
+} as const;
+
+/** Another workspace's artifact is `no-artifact`, too. @throws {artifact-not-found} always */
+export function refuseUnknown(kind: keyof typeof UNKNOWN): never {
+  throw new TrackportError('artifact-not-found', { detail: UNKNOWN[kind] });
+}
+
+/** @throws {no-published-version} always */
+function refuseWithoutDefault({ lifecycle }: VersionRecord): never {
+  throw new TrackportError('no-published-version', {
+    detail: 'No version of the artifact is PUBLISHED or DEPRECATED. Name one with `version`.',
+    extensions: { current: lifecycle },
+  });
 }

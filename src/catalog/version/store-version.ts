@@ -8,15 +8,11 @@ import type { Tx } from '#shared/database.ts';
 import { putCall } from '#shared/idempotency.ts';
 import { searchTextOf } from '../reading/search-terms.ts';
 import { foldId, type VersionRecord } from './artifact.ts';
-import { auditSubject, readCandidates, readRelations } from './read-version.ts';
+import type { Caller } from '../index.ts';
+import { auditSubject, readCandidates, refuseUnknown } from './read-version.ts';
+import { versionResponse } from './version-out.ts';
+import { type VersionView, viewOf } from './version-view.ts';
 import { type Candidate, chooseListed, isReadable, orderOf } from './version-order.ts';
-import {
-  versionResponse,
-  type Caller,
-  refuseUnknown,
-  type VersionView,
-  viewOf,
-} from './version-view.ts';
 
 /** A row of `catalog_artifact`. */
 export type ArtifactRow = {
@@ -250,7 +246,7 @@ export async function viewFor(
   found: { record: VersionRecord; specText: string | undefined },
   { isCreated = false } = {},
 ): Promise<VersionView> {
-  const view = viewOf({ ...found, relations: await readRelations(tx, found.record) });
+  const view = await viewOf(tx, found);
   if (call) await putCall(tx, { ...call, response: versionResponse(view, { isCreated }) });
   return view;
 }

@@ -4,7 +4,9 @@ import { requireDraft, requireEditable } from '../lifecycle/lifecycle.ts';
 import { type Content, type VersionRecord, type VersionRef, VERSIONS_MAX } from './artifact.ts';
 import { checkDraft, type Draft, type Patch, patchIn, requireType } from './content-check.ts';
 import { checkCondition, type Precondition, requireCondition } from './entity-tag.ts';
-import { readCandidates } from './read-version.ts';
+import type { Caller, Catalog } from '../index.ts';
+import { onlyVersionIn, readCandidates, readRecord } from './read-version.ts';
+import type { VersionView } from './version-view.ts';
 import {
   appendChange,
   insertVersion,
@@ -16,13 +18,6 @@ import {
   viewFor,
 } from './store-version.ts';
 import { type Candidate, nextVersion } from './version-order.ts';
-import {
-  type Caller,
-  type Catalog,
-  onlyVersionIn,
-  readRecord,
-  type VersionView,
-} from './version-view.ts';
 
 /**
  * Makes a draft, and the artifact with its first one. What validation finds in the spec is stored

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { grantedWorkspace } from '#access/grant.ts';
 import { clientReader, type ReaderRef } from '#catalog/usage/record-reads.ts';
-import type { Caller, Reader } from '#catalog/version/version-view.ts';
+import type { Caller, Reader } from '#catalog/index.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { type BearerContext, type Exchange, type HttpApp, hangUpOf } from '../context.ts';
 import { actorOf, authorizeBearer, tokenOf } from './bearer.ts';

@@ -7,8 +7,7 @@ import {
   unsetDefault,
 } from '#catalog/lifecycle/change-lifecycle.ts';
 import { publishVersion } from '#catalog/lifecycle/publish.ts';
-import { artifactOut } from '#catalog/version/version-out.ts';
-import { versionResponse } from '#catalog/version/version-view.ts';
+import { artifactOut, versionResponse } from '#catalog/version/version-out.ts';
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, HttpApp } from '../../context.ts';

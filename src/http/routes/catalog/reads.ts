@@ -5,22 +5,19 @@ import { z } from 'zod';
 import { changeKinds, CHANGES_MAX, impacts } from '#catalog/diff/changes.ts';
 import { type VersionDiff, diffVersions } from '#catalog/diff/diff-versions.ts';
 import type { VersionRef } from '#catalog/version/artifact.ts';
-import {
-  type Catalog,
-  readView,
-  type VersionView,
-  deprecationHeaders,
-  renderVersion,
-  revalidated,
-  toArtifactSummaryOut,
-  versionHeaders,
-} from '#catalog/version/version-view.ts';
+import type { Catalog } from '#catalog/index.ts';
 import {
   artifactAuditOut,
   artifactListOut,
   artifactOut,
+  deprecationHeaders,
+  renderVersion,
+  revalidated,
   toArtifactAuditEntryOut,
+  toArtifactSummaryOut,
+  versionHeaders,
 } from '#catalog/version/version-out.ts';
+import { type VersionView, readView } from '#catalog/version/version-view.ts';
 import { specTagOf } from '#catalog/version/entity-tag.ts';
 import type { SpecFormat } from '#catalog/spec/spec-yaml.ts';
 import type { Pagination } from '#shared/pagination/page.ts';

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { readUsage, type Usage } from '#catalog/usage/read-usage.ts';
-import { type Catalog } from '#catalog/version/version-view.ts';
+import type { Catalog } from '#catalog/index.ts';
 import { artifactUsageOut } from '#catalog/version/version-out.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { forCatalogReaders, readByOf, readerOf } from '../../auth/catalog-access.ts';

@@ -4,8 +4,7 @@ import {
   patchVersion,
   replaceVersion,
 } from '#catalog/version/write-version.ts';
-import { artifactOut } from '#catalog/version/version-out.ts';
-import { addressOf, versionResponse } from '#catalog/version/version-view.ts';
+import { addressOf, artifactOut, versionResponse } from '#catalog/version/version-out.ts';
 import { type Content, foldId } from '#catalog/version/artifact.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';

@@ -1,5 +1,6 @@
 import { CATALOG_PATH, NEW_DRAFT_PATH, artifactPath } from '../../paths.ts';
-import { type Catalog, type VersionView, readView } from '#catalog/version/version-view.ts';
+import type { Catalog } from '#catalog/index.ts';
+import { type VersionView, readView } from '#catalog/version/version-view.ts';
 import { LIFECYCLE_WORDS, groupPathOf } from './catalog-words.ts';
 import type { PageRequest, PortalRoutes } from '../../routes/page-actions.ts';
 import type { PagesContext } from '../../context.ts';

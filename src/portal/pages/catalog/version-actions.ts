@@ -1,13 +1,8 @@
 /** Shared by all pages and actions about one version. */
 import { listVersions } from '#catalog/reading/read-catalog.ts';
 import { z } from 'zod';
-import {
-  type Catalog,
-  type Caller,
-  taggedOf,
-  type VersionView,
-  readView,
-} from '#catalog/version/version-view.ts';
+import type { Caller, Catalog } from '#catalog/index.ts';
+import { type VersionView, readView, taggedOf } from '#catalog/version/version-view.ts';
 import { type FieldProblem, isTrackportError } from '#shared/errors.ts';
 import { refuseTransition } from '#catalog/lifecycle/lifecycle.ts';
 import { type Lifecycle, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artifact.ts';

@@ -1,7 +1,6 @@
 import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { describe, expect, test } from 'vitest';
-import type { CatalogOptions } from '#catalog/index.ts';
-import type { Catalog } from '#catalog/version/version-view.ts';
+import type { Catalog, CatalogOptions } from '#catalog/index.ts';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type Call, catalogRules, openCatalogApp } from '../../../support/catalog.ts';
