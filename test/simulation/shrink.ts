@@ -10,7 +10,7 @@ export async function shrink(
 ): Promise<Result & { size: Size }> {
   let best = { ...found, size };
   const attempt = async (smaller: Size): Promise<boolean> => {
-    const result = await simulate(simulation, found.seed, { size: smaller });
+    const result = await simulate(simulation, found.seed, smaller);
     if (result.violations.length > 0) best = { ...result, size: smaller };
     return result.violations.length > 0;
   };

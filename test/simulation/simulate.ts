@@ -6,6 +6,7 @@ import { beSalesperson } from './people/sales.ts';
 import { beTool, createTool, type Tool } from './people/tools.ts';
 import { beVisitors, writeFormsBefore } from './people/visitors.ts';
 import { settle } from './settle.ts';
+import { beginOutages } from './world/outages.ts';
 import { useScheduler } from './world/patch.ts';
 import { createScheduler } from './world/scheduler.ts';
 import { calm, drawWeather } from './world/weather.ts';
@@ -20,7 +21,17 @@ export type Simulation = {
 
 /** What may be made smaller without another seed. */
 export type Size = { steps: number; people: number };
-export const WHOLE: Size = { steps: 300, people: 1 };
+
+const LONG = { share: 0.1, steps: 2000 };
+const SHORT = { least: 200, most: 500 };
+
+/** Steps before the weather turns fair: most histories are short, one of ten is long. */
+export function sizeOf(seed: number): Size {
+  const random = seededRandom(seed ^ 0x512e);
+  const { least, most } = SHORT;
+  const steps = random() < LONG.share ? LONG.steps : least + Math.floor(random() * (most - least));
+  return { steps, people: 1 };
+}
 
 export type Result = {
   seed: number;
@@ -37,7 +48,7 @@ export type Result = {
 export async function simulate(
   { stores, config }: Simulation,
   seed: number,
-  { size = WHOLE }: { size?: Size } = {},
+  size: Size = sizeOf(seed),
 ): Promise<Result> {
   const store = stores.create(seed);
   const scheduler = createScheduler(seed, store.settled);
@@ -86,6 +97,7 @@ async function play(world: World, tools: readonly Tool[], size: Size): Promise<v
   while (scheduler.steps() < size.steps && world.violations.length === 0) {
     if (!(await scheduler.step())) throw new Error('nobody waits for anything');
     if (scheduler.random() < weather.cut) cutOne(world);
+    beginOutages(world);
   }
   Object.assign(weather, calm);
   world.isOver = true;

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { scratchFolder } from '../support/at-exit.ts';
 import type { RunServer } from '../support/postgres/template.ts';
 import { shrink } from './shrink.ts';
-import { type Result, simulate, type Size, WHOLE } from './simulate.ts';
+import { type Result, simulate, type Size, sizeOf } from './simulate.ts';
 import { patchProcess } from './world/patch.ts';
 import { loadSettings } from './world/settings.ts';
 import { openStores } from './world/stores.ts';
@@ -17,7 +17,7 @@ export type Work = {
   shrinks: boolean;
   /** Instances have PostgreSQL there, else SQLite. */
   postgres?: RunServer;
-} & Size;
+} & Partial<Size>;
 
 export type Told = Omit<Result, 'history'> & {
   history?: readonly string[];
@@ -40,11 +40,12 @@ async function play({
   const endsAt = process.uptime() + seconds;
   patchProcess();
   for (let seed = from; seed < below && process.uptime() < endsAt; seed += every) {
-    const { history, ...result } = await simulate(simulation, seed, { size });
+    const whole = { ...sizeOf(seed), ...size };
+    const { history, ...result } = await simulate(simulation, seed, whole);
     const told =
       result.violations.length === 0 || !shrinks
         ? result
-        : await shrink(simulation, { history, ...result }, size);
+        : await shrink(simulation, { history, ...result }, whole);
     tell({ ...told, isOnPostgres: postgres !== undefined });
   }
 }
@@ -65,7 +66,6 @@ const everything = {
   below: Infinity,
   seconds: Infinity,
   shrinks: true,
-  ...WHOLE,
 };
 await play({ ...everything, ...(JSON.parse(values.work) as Partial<Work>) });
 process.stdout.end(() => process.exit(0));

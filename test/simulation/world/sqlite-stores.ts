@@ -30,15 +30,18 @@ export async function openSqliteStores(folder: string): Promise<Stores> {
       const file = path.join(folder, `${seed}.db`);
       writeFileSync(file, image, { mode: 0o600 });
       const handle = new BetterSqlite3(file, { readonly: true });
+      const other = new BetterSqlite3(file, { timeout: 0 });
       return {
         inspector: createInspector(createLook(handle)),
         search: searchSqlite,
         open: (owner, deps) => openEngine(file, owner, deps),
+        lock: () => lock(other),
         orphans: ORPHANS,
         placesOf: (text) =>
           [file, `${file}-wal`].filter((name) => readFileSync(name).includes(text)),
         close: () => {
           handle.close();
+          other.close();
           for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
         },
       };
@@ -53,6 +56,16 @@ function createLook(handle: BetterSqlite3.Database): Look {
     statements.set(sql, statement);
     return statement.all(...values) as Row[];
   };
+}
+
+function lock(handle: BetterSqlite3.Database): (() => void) | undefined {
+  if (handle.inTransaction) return undefined;
+  try {
+    handle.exec('BEGIN IMMEDIATE');
+  } catch {
+    return undefined;
+  }
+  return () => void handle.exec('ROLLBACK');
 }
 
 /** The bytes of an empty store with the newest schema. */

@@ -9,6 +9,8 @@ export type SimulatedStore = {
   search: SearchVersions;
   /** An instance's way to it. */
   open(owner: Owner, deps: EngineDeps): Engine;
+  /** Takes the lock that all writers need, for another process. Returns what gives it back; undefined: somebody has it. */
+  lock?: () => (() => void) | undefined;
   /** Resolves when no request to a server is under way, but for those that wait for each other. */
   settled?: () => Promise<void>;
   /** Rows of this engine alone that refer to others without a foreign key, or have lost them. */

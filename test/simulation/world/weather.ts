@@ -15,6 +15,9 @@ export type Weather = {
   cut: number;
   /** Calls to the tracker that go wrong, and how. */
   callsFail: number;
+  /** Steps in which another process takes the lock of the store, or the tracker's quota is used up. */
+  locked: number;
+  noQuota: number;
 };
 
 const FATES = ['refused', 'lost', 'silent', 'error', 'slow-down', 'labels-dropped'] as const;
@@ -30,6 +33,8 @@ export const calm: Weather = {
   webhookDelayMs: 0,
   cut: 0,
   callsFail: 0,
+  locked: 0,
+  noQuota: 0,
 };
 
 /** Each seed has its own: some have none of a kind. */
@@ -47,6 +52,8 @@ export function drawWeather(random: () => number): Weather {
     webhookDelayMs: random() < 0.3 ? 60_000 : 2000,
     cut: share(0.01),
     callsFail: share(0.2),
+    locked: share(0.01),
+    noQuota: share(0.004),
   };
 }
 
