@@ -23,12 +23,14 @@ async function simulateAll(work: Omit<Many, 'processes'>): Promise<number> {
   const found: string[] = [];
   let seeds = 0;
   let steps = 0;
+  let least = Infinity;
   await simulateMany({
     ...work,
     processes: availableParallelism(),
     onTold: (told) => {
       seeds += 1;
       steps += told.steps;
+      least = Math.min(least, told.steps);
       if (told.violations.length === 0) return;
       found.push(describe(told));
       console.error(found.at(-1));
@@ -36,10 +38,10 @@ async function simulateAll(work: Omit<Many, 'processes'>): Promise<number> {
   });
   const seconds = (performance.now() - began) / 1000;
   const perSecond = Math.round((10 * seeds) / seconds) / 10;
-  const least = Math.round(steps / Math.max(1, seeds));
   console.table({
     seeds,
-    'steps each': least,
+    'steps each': Math.round(steps / Math.max(1, seeds)),
+    'steps at least': least,
     'seeds a second': perSecond,
     violations: found.length,
   });

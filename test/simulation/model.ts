@@ -61,8 +61,9 @@ export function createModel() {
     merges,
     released,
     crashes: 0,
-    failures: 0,
     changedAtMs: 0,
+    /** When the tracker's quota is renewed. */
+    renewedAtMs: 0,
 
     /** Of a label, which the tracker dates nowhere. */ wasRenamed: false,
     hasLag: false,

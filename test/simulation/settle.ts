@@ -45,7 +45,8 @@ async function untilQuiet(world: World): Promise<void> {
   const waiting = (): EventRow[] =>
     inspector.events().filter(({ outcome }) => outcome === 'PENDING');
   const isQuiet = (): boolean =>
-    waiting().length === 0 && scheduler.nowMs() - Math.max(began, model.changedAtMs) > QUIET_MS;
+    waiting().length === 0 &&
+    scheduler.nowMs() - Math.max(began, model.changedAtMs, model.renewedAtMs) > QUIET_MS;
   while (violations.length === 0) {
     // Whoever works waits for a moment only; a leap would wake all the others, too.
     const isDue = waiting().some(({ dueAt }) => (dueAt ?? 0) <= scheduler.now());

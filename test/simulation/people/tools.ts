@@ -136,14 +136,16 @@ export async function follow(
   return pagination.hasMore;
 }
 
+const COMMITTED_WITHIN_MS = 10 * SECOND;
+
 /** What was told before is told again after a crash, and to a cursor that went back. */
 function put(world: World, tool: Tool, item: FeedItem, askedAt: number): void {
   const { copy, toldAt } = tool;
   if (item.type === 'lead.removed') return void copy.delete(item.id);
   const { model } = world;
-  const isQuiet = !model.hasLag && model.crashes === 0 && !tool.wentBack && model.failures === 0;
-  // What is read live may be ahead of what is noted, and noted later.
-  const isKnown = Date.parse(item.at) < (toldAt.get(item.id) ?? 0);
+  const isQuiet = !model.hasLag && model.crashes === 0 && !tool.wentBack;
+  // What is read live may be ahead of what is noted, and noted later; and what is noted is committed later.
+  const isKnown = Date.parse(item.at) + COMMITTED_WITHIN_MS < (toldAt.get(item.id) ?? 0);
   if (isQuiet && isKnown && isDeepStrictEqual(copy.get(item.id), item.lead))
     world.violate(`${tool.name} was told of lead ${item.id} twice as it is`);
   copy.set(item.id, item.lead);

@@ -30,7 +30,7 @@ function holdLock({ scheduler, store, tell }: World): void {
 function takeQuota({ scheduler, tracker, model, tell }: World): void {
   const ms = SECOND + Math.floor(scheduler.random() * MINUTE);
   tracker.setQuota({ remaining: 0, resetAt: scheduler.now() + ms });
-  model.changedAtMs = scheduler.nowMs() + ms;
+  model.renewedAtMs = scheduler.nowMs() + ms;
   tell(`nothing is left of the tracker's quota for ${ms} ms`);
   scheduler.add({
     owner: scheduler.outside,
