@@ -111,7 +111,7 @@ export function createWorld(
         return Promise.resolve(claims);
       },
     },
-    instanceChanges: { isCurrent: () => true, catchUp: async () => undefined },
+    instanceChanges: { isCaughtUp: () => true, catchUp: async () => undefined },
     lookKey: Buffer.alloc(32, 8),
     store: storeOfFeed(options.feed),
     identify: async () => undefined,

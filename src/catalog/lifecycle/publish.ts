@@ -18,7 +18,12 @@ import {
   refuseUnknown,
 } from '../version/read-version.ts';
 import type { VersionView } from '../version/version-view.ts';
-import { appendChange, lockArtifact, moveVersion, viewFor } from '../version/store-version.ts';
+import {
+  appendChange,
+  lockArtifact,
+  moveVersion,
+  storeResponse,
+} from '../version/store-version.ts';
 import { transit } from './lifecycle.ts';
 
 type Publication = VersionRef & {
@@ -66,7 +71,7 @@ export async function publishVersion(
       await moveVersion(tx, artifact, next);
       const changes = { lifecycle: next.lifecycle, ...accepted(compared, publication) };
       await appendChange(tx, caller, next, { at: now, action: 'publish', changes });
-      return viewFor(tx, caller, { record: next, specText });
+      return storeResponse(tx, caller, { record: next, specText });
     });
     if (view) return view;
   }

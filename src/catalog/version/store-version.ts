@@ -237,10 +237,11 @@ export async function appendChange(
 }
 
 /**
- * Returns the version as its response says it, and keeps the response for the call's idempotency key.
+ * Stores the response with the version under the call's idempotency key, where it has one, and returns the version as
+ * the response says it.
  * @throws {idempotency-in-progress} the key has been taken meanwhile
  */
-export async function viewFor(
+export async function storeResponse(
   tx: Tx,
   { call }: Caller,
   found: { record: VersionRecord; specText: string | undefined },

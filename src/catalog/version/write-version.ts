@@ -15,7 +15,7 @@ import {
   removeVersion,
   updateSpec,
   updateVersion,
-  viewFor,
+  storeResponse,
 } from './store-version.ts';
 import { type Candidate, nextVersion } from './version-order.ts';
 
@@ -61,7 +61,7 @@ export async function createVersion(
       action: 'create',
       changes: { type, owner, title },
     });
-    return viewFor(tx, caller, { record, specText }, { isCreated: true });
+    return storeResponse(tx, caller, { record, specText }, { isCreated: true });
   });
 }
 
@@ -119,14 +119,14 @@ export async function replaceVersion(
     const changes = changesOf(former.record, next);
     const isOther =
       Object.keys(changes).length > 0 || isOtherJson(former.record.findings, findings);
-    if (!isOther && former.specText === specText) return viewFor(tx, caller, former);
+    if (!isOther && former.specText === specText) return storeResponse(tx, caller, former);
     if (next.type !== former.record.type)
       requireType(await readCandidates(tx, artifact.serial), next);
     await updateVersion(tx, next);
     await updateSpec(tx, next, specText);
     const spec = specText === undefined ? null : 'replaced';
     await appendChange(tx, caller, next, { at, action: 'replace', changes: { ...changes, spec } });
-    return viewFor(tx, caller, { record: next, specText });
+    return storeResponse(tx, caller, { record: next, specText });
   });
 }
 
@@ -163,11 +163,11 @@ export async function patchVersion(
     checkCondition(record, requireCondition(ifMatch));
     const patched = applyPatch(record, patch);
     const changes = changesOf(record, patched);
-    if (Object.keys(changes).length === 0) return viewFor(tx, caller, { record, specText });
+    if (Object.keys(changes).length === 0) return storeResponse(tx, caller, { record, specText });
     const next = { ...patched, updatedAt: at, revision: record.revision + 1 };
     await updateVersion(tx, next);
     await appendChange(tx, caller, next, { at, action: 'edit', changes });
-    return viewFor(tx, caller, { record: next, specText });
+    return storeResponse(tx, caller, { record: next, specText });
   });
 }
 

@@ -29,7 +29,7 @@ export type InstanceChanges = {
    */
   subscribe(subscriber: ChangeSubscriber): Promise<void>;
   /** True while all that was in the store a second ago has come to the subscriber. Cheap. */
-  isCurrent(): boolean;
+  isCaughtUp(): boolean;
   /** Resolves when all that was in the store at the call has come. @throws {store-unavailable} */
   catchUp(): Promise<void>;
   /** Resolves when all that was published is in the store, or given up. */
@@ -59,7 +59,7 @@ export function createInstanceChanges({ changes, clock, log }: ChangeSource): In
       watch = changes.watch(() => void look(started));
       looking = lookOften(started, clock, closing.signal);
     },
-    isCurrent: () => follower?.isCurrent() ?? true,
+    isCaughtUp: () => follower?.isCaughtUp() ?? true,
     catchUp: async () => follower?.catchUp(),
     settled: () => outbox.settled(),
     close: async () => {
@@ -70,7 +70,7 @@ export function createInstanceChanges({ changes, clock, log }: ChangeSource): In
 }
 
 /** Knows whether what other instances learnt has arrived here. */
-export type Follower = Pick<InstanceChanges, 'isCurrent' | 'catchUp'>;
+export type Follower = Pick<InstanceChanges, 'isCaughtUp' | 'catchUp'>;
 
 /** Follows the log from `start` on. */
 function createFollower(
@@ -81,7 +81,7 @@ function createFollower(
   let position = start;
   let lookedAt = clock.monotonicMs();
   return {
-    isCurrent: () => clock.monotonicMs() - lookedAt < CURRENT_FOR_MS,
+    isCaughtUp: () => clock.monotonicMs() - lookedAt < CURRENT_FOR_MS,
     catchUp: createNextTurnFlight(async () => {
       const startedAt = clock.monotonicMs();
       for (const batch of await changes.readAfter(position)) {

@@ -80,7 +80,7 @@ export function createLeadReader(source: LeadSource, instanceChanges: Follower):
   const { claims } = source;
   /** Chained rather than awaited, here and in the routes: a hot read pays for each `async` function. */
   const currentClaims = (): Promise<Claims> =>
-    instanceChanges.isCurrent()
+    instanceChanges.isCaughtUp()
       ? claims.current()
       : instanceChanges.catchUp().then(() => claims.current());
   return {

@@ -238,7 +238,7 @@ function startProcess({ clock, tracker, database }: ProcessDeps) {
     clock,
     tracker,
     claims: createClaims(database, { repository: REPOSITORY }),
-    instanceChanges: { isCurrent: () => true, catchUp: async () => undefined },
+    instanceChanges: { isCaughtUp: () => true, catchUp: async () => undefined },
     cursors: createCursorSealer(directoryKey),
     store: directory.store,
     lookKey: directoryKey,
