@@ -1,5 +1,5 @@
 /**
- * What hot reads are measured against: a bare Fastify that sends the bytes and headers which our service has sent,
+ * Server that hot reads are measured against: a bare Fastify that sends the bytes and headers which our service has sent,
  * and begins streams. Arguments: a file with `Recorded[]` in JSON, or none.
  */
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What the bench measures, in groups that `--only` picks from. */
+/** Figures of the bench, in groups that `--only` picks from. */
 import type { BenchRow } from './row.ts';
 import { onBothStores } from './stores.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { callControl } from '#sandbox/instruments/remote-controls.ts';
 
-/** What the partner `crm-one` of the bench signs with. */
+/** Secret of the partner `crm-one` of the bench. */
 export const PARTNER_SECRET = 'bench-secret-of-crm-one';
 
 /** The section that lets it send deletions. With a partner there is a lead directory, and a crawl. */
@@ -23,7 +23,7 @@ export async function deleteLead(serviceUrl: string, number: number): Promise<vo
   await response.arrayBuffer();
 }
 
-/** Whether the tracker has the issue open. */
+/** True when the tracker has the issue open. */
 export async function isOpen(trackerUrl: string, number: number): Promise<boolean> {
   return (await callControl<{ state: string }>(trackerUrl, 'readIssue', number)).state === 'open';
 }

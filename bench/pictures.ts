@@ -64,7 +64,7 @@ async function send({ url, banner }: Sandbox, clock: Clock, events: object[]): P
   if (status !== 202) throw new Error(`the sandbox answered a delivery with ${status}`);
 }
 
-/** What an hour brings: deletions, news that delete nothing, now and then a stranger. */
+/** Events of an hour: deletions, news that delete nothing, now and then a stranger. */
 function eventsOf(hour: number, count: number): object[] {
   const event = (index: number, type: string, objectId: number): object => ({
     subscriptionType: type,

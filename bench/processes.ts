@@ -47,7 +47,7 @@ export async function start(
 
 /** Linux counts in hundredths of a second, on every architecture that Node runs on. */
 const TICK_MS = 10;
-/** Where the times stand behind the name of the program, which may hold anything. */
+/** Positions of the times behind the name of the program, which may hold anything. */
 const USER_TICKS = 11;
 const SYSTEM_TICKS = 12;
 

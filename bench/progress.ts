@@ -1,4 +1,4 @@
-/** How the torture and the pictures show themselves: as the commands do, with the same line. */
+/** Progress of the torture and the pictures, shown as the commands do, with the same line. */
 import { createProgress } from '#cli/progress.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { OnProgress } from '#shared/report.ts';

@@ -1,4 +1,4 @@
-/** What a request costs our service and those that it is measured against, in processor time. */
+/** Cost of a request in processor time, for our service and for those that it is measured against. */
 import autocannon from 'autocannon';
 import type { Running } from './processes.ts';
 import { median } from './row.ts';
@@ -14,13 +14,13 @@ export type Request = {
 
 const CONNECTIONS = 20;
 
-/** Where a figure comes from. */
+/** Source of a figure. */
 export const COST_SOURCE = `processor time of a request, ${CONNECTIONS} connections, in turns`;
 
-/** What every server of Node adds by itself. */
+/** Headers that every server of Node adds by itself. */
 const OWN_HEADERS = new Set(['connection', 'content-length', 'date', 'keep-alive']);
 
-/** What our service responds. @throws Error for every status but 200 */
+/** Records a response of our service. @throws Error for every status but 200 */
 export async function record(
   { url }: Pick<Running, 'url'>,
   { target, headers }: Request,

@@ -1,7 +1,7 @@
 /** Which store the measured service or part had. */
 export type StoreName = 'SQLite' | 'PostgreSQL';
 
-/** What is wanted of a figure. */
+/** Bound that a figure is to keep. */
 export type Bound = { atLeast: number } | { atMost: number } | { exactly: number };
 
 /** One figure of the bench: a ratio within one run; absolute ones only where they are counts or limits. */
@@ -13,9 +13,9 @@ export type BenchRow = {
   /** Default: a ratio or a count. */
   unit?: 'ms' | 'MiB';
   wanted?: Bound;
-  /** Where the figure comes from. */
+  /** Source of the figure. */
   source: string;
-  /** What belongs to the figure of this run. */
+  /** Remark on the figure of this run. */
   note?: string;
   /** Default SQLite. */
   store?: StoreName;
@@ -27,7 +27,7 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;
 }
 
-/** Whether the value is as wanted. */
+/** True when the value is as wanted. */
 export function isMet(value: number, wanted: Bound): boolean {
   if ('atLeast' in wanted) return value >= wanted.atLeast;
   if ('atMost' in wanted) return value <= wanted.atMost;

@@ -1,4 +1,4 @@
-/** What every part does with a service: configure, start, make a key, wait. */
+/** Steps of every part with a service: configure, start, make a key, wait. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { SANDBOX_ADMIN_TOKEN } from '#sandbox/tracker/tracker.ts';

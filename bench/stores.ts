@@ -13,7 +13,7 @@ import type { BenchRow, StoreName } from './row.ts';
 /** The repository of every configuration of the bench. */
 export const REPOSITORY = 'acme/leads';
 
-/** Where one part of the bench keeps what it measures. */
+/** Folder and stores of one part of the bench. */
 export type BenchEngine = {
   name: StoreName;
   /** For files of this part; removed after it. */

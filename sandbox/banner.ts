@@ -1,8 +1,8 @@
 import { DAY, SECOND, toRfc3339 } from '#shared/clock.ts';
-import type { SandboxFacts } from './sandbox.ts';
+import type { SandboxAccess } from './sandbox.ts';
 
-/** What the banner shows. */
-export type BannerFacts = SandboxFacts & {
+/** Content of the banner. */
+export type Banner = SandboxAccess & {
   /** Base address of the adapter, without a slash at the end. */
   url: string;
   /** Milliseconds; dates in the commands are reckoned from it. */
@@ -10,7 +10,7 @@ export type BannerFacts = SandboxFacts & {
   apiKey: string;
   /** The configuration file that describes the running sandbox. */
   configPath: string;
-  /** How it is called here, and a specification to import. */
+  /** The command by which it is called here, and a specification to import. */
   program: { command: string; openapi: string };
 };
 
@@ -18,7 +18,7 @@ export type BannerFacts = SandboxFacts & {
 type Section = { title: string; lines: string[] };
 
 /** The start-up text of the sandbox: where things are, and a command to paste for each area. */
-export function renderBanner(facts: BannerFacts): string {
+export function renderBanner(facts: Banner): string {
   const sections = [
     ...leadSections(facts),
     ...hmacSections(facts),
@@ -38,7 +38,7 @@ export function renderBanner(facts: BannerFacts): string {
   ].join('\n');
 }
 
-function placesOf({ url, trackerUrl, configPath }: BannerFacts): [string, string][] {
+function placesOf({ url, trackerUrl, configPath }: Banner): [string, string][] {
   return [
     ['API', url],
     ['Portal', `${url}/portal   (sign in as owner, operator or reader; no password)`],
@@ -48,7 +48,7 @@ function placesOf({ url, trackerUrl, configPath }: BannerFacts): [string, string
   ];
 }
 
-function leadSections({ url, apiKey, leadId }: BannerFacts): Section[] {
+function leadSections({ url, apiKey, leadId }: Banner): Section[] {
   const key = `-H 'X-API-KEY: ${apiKey}'`;
   return [
     { title: 'List leads', lines: [`curl -sw '\\n' ${key} '${url}/api/v1/leads?limit=3'`] },
@@ -56,7 +56,7 @@ function leadSections({ url, apiKey, leadId }: BannerFacts): Section[] {
   ];
 }
 
-function hmacSections({ url, hmacPartner, leadId: read, now }: BannerFacts): Section[] {
+function hmacSections({ url, hmacPartner, leadId: read, now }: Banner): Section[] {
   const { id, secret, leadId } = hmacPartner;
   const common = { eventId: 'demo-1', occurredAt: toRfc3339(wholeSeconds(now)) };
   return [
@@ -79,7 +79,7 @@ function hmacSections({ url, hmacPartner, leadId: read, now }: BannerFacts): Sec
   ];
 }
 
-function v3Section({ url, v3Partner, now }: BannerFacts): Section {
+function v3Section({ url, v3Partner, now }: Banner): Section {
   const { id, secret, externalId } = v3Partner;
   const event = {
     subscriptionType: 'contact.deletion',
@@ -118,7 +118,7 @@ function v3Command(target: string, secret: string, body: unknown): string[] {
 
 const BEARER = '-H "Authorization: Bearer $TOKEN"';
 
-function catalogSections({ url, now, token, program }: BannerFacts): Section[] {
+function catalogSections({ url, now, token, program }: Banner): Section[] {
   const base = `${url}/api/v1/catalog`;
   const draft = {
     id: 'orders-api',
@@ -154,7 +154,7 @@ function catalogSections({ url, now, token, program }: BannerFacts): Section[] {
   ];
 }
 
-function receiptSection({ url }: BannerFacts): Section {
+function receiptSection({ url }: Banner): Section {
   return {
     title: 'See what became of the calls of partners',
     lines: [`curl -sw '\\n' ${BEARER} '${url}/api/v1/receipts?limit=3'`],
@@ -162,7 +162,7 @@ function receiptSection({ url }: BannerFacts): Section {
 }
 
 /** The path is quoted: that of the temporary folder is the machine's. */
-function operationSection({ configPath, program }: BannerFacts): Section {
+function operationSection({ configPath, program }: Banner): Section {
   const commands = ['doctor', 'consumer list', 'receipt list', 'claim list'];
   return {
     title: 'Look after it from a second terminal, in the same folder',

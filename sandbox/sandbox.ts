@@ -15,8 +15,6 @@ import {
 import type { Tracker } from './tracker/tracker-api.ts';
 import { startTracker } from './tracker/tracker.ts';
 
-export type SandboxDeps = { clock: Clock; log: Log };
-
 export type SandboxOptions = {
   /** The address that the adapter is to listen on. */
   host: string;
@@ -38,8 +36,8 @@ type SandboxConfig = {
   partners: Record<string, Record<string, unknown>>;
 };
 
-/** What the banner's commands need. The secrets are made at each start and work nowhere else. */
-export type SandboxFacts = {
+/** Addresses and credentials for the banner's commands. The secrets are made at each start and work nowhere else. */
+export type SandboxAccess = {
   trackerUrl: string;
   leadId: string;
   hmacPartner: { id: string; secret: string; leadId: string };
@@ -52,7 +50,7 @@ export type Sandbox = {
   tracker: Tracker;
   issuer: Issuer;
   config: SandboxConfig;
-  facts: SandboxFacts;
+  access: SandboxAccess;
   /** Has the tracker deliver its webhooks here, signed with the configured secret. */
   connectWebhook(url: string): void;
   close(): Promise<void>;
@@ -66,7 +64,10 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
  * for them.
  * @throws {validation-failed} when the adapter is to listen on anything but loopback
  */
-export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): Promise<Sandbox> {
+export async function startSandbox(
+  { clock, log }: { clock: Clock; log: Log },
+  options: SandboxOptions,
+): Promise<Sandbox> {
   if (!LOOPBACK.has(options.host))
     throw new TrackportError('validation-failed', {
       detail: `The sandbox listens on loopback only, not on ${options.host}. Use --config for the real thing.`,
@@ -74,16 +75,16 @@ export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): 
   const held = createCleanupStack();
   try {
     const secrets = makeSecrets();
-    const tracker = await startSeededTracker(deps, secrets);
+    const tracker = await startSeededTracker(clock, secrets);
     held.push('the tracker', () => tracker.close());
     const issuer = await startIssuer();
     held.push('the issuer', () => issuer.close());
-    deps.log.info({ tracker: tracker.url, issuer: issuer.url }, 'sandbox started');
+    log.info({ tracker: tracker.url, issuer: issuer.url }, 'sandbox started');
     return {
       tracker,
       issuer,
       config: configOf({ tracker, issuer, secrets }),
-      facts: factsOf({ tracker, issuer, secrets }),
+      access: accessOf({ tracker, issuer, secrets }),
       connectWebhook: (url) => tracker.addWebhook(url, secrets.webhook),
       close: () => held.releaseAll(),
     };
@@ -93,7 +94,7 @@ export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): 
   }
 }
 
-async function startSeededTracker({ clock }: SandboxDeps, secrets: Secrets): Promise<Tracker> {
+async function startSeededTracker(clock: Clock, secrets: Secrets): Promise<Tracker> {
   const tracker = await startTracker({
     repository: REPOSITORY,
     clock,
@@ -121,9 +122,9 @@ function makeSecrets() {
   };
 }
 
-type Parts = { tracker: Tracker; issuer: Issuer; secrets: Secrets };
+type Started = { tracker: Tracker; issuer: Issuer; secrets: Secrets };
 
-function configOf({ tracker, issuer, secrets }: Parts): SandboxConfig {
+function configOf({ tracker, issuer, secrets }: Started): SandboxConfig {
   return {
     tracker: {
       repository: REPOSITORY,
@@ -164,7 +165,7 @@ function configOf({ tracker, issuer, secrets }: Parts): SandboxConfig {
 }
 
 /** The newest open lead is the one to read, the oldest the one to delete. */
-function factsOf({ tracker, issuer, secrets }: Parts): SandboxFacts {
+function accessOf({ tracker, issuer, secrets }: Started): SandboxAccess {
   const leads = tracker
     .issues()
     .filter(({ labels, state, author }) => isApproved(labels) && state === 'open' && author)

@@ -19,13 +19,13 @@ export type TrackerAloneOptions = {
   latencyMs: number;
   /** Calls an hour. */
   quota: number;
-  /** Where it tells of changes; undefined: nowhere. */
+  /** Receiver of its webhooks; undefined: nobody. */
   webhookUrl?: string;
 };
 
 export type TrackerAlone = {
   tracker: Tracker;
-  /** What the adapter's configuration says of it, in the shape of the file. */
+  /** Sections of the adapter's configuration about it, in the shape of the file. */
   config: Readonly<Record<'tracker' | 'leads', unknown>>;
 };
 

@@ -8,7 +8,7 @@ import type { Store } from '../../src/compose/store.ts';
 import { openBenchStore } from '../stores.ts';
 import { caller, spec, WORDS } from './world.ts';
 
-/** How many artifacts the small store has; the large one has a multiple of it. */
+/** Artifacts of the small store; the large one has a multiple of it. */
 export const SMALL = 1000;
 /** As many as PostgreSQL has connections for; SQLite puts what comes at once into one commit. */
 const AT_ONCE = { postgres: 8, sqlite: 1000 };

@@ -6,7 +6,7 @@ import type { BenchEngine } from '../stores.ts';
 import { openFilled, SMALL, wordOf } from './fill.ts';
 import { caller, openCatalog, timeCalls } from './world.ts';
 
-/** How many artifacts the large store has, how many calls a round has, and how many rounds there are. */
+/** Artifacts of the large store, calls of a round, and rounds. */
 export type CatalogReadScale = { artifacts: number; calls: number; rounds: number };
 
 /** Reads, pages and searches in a large store, against one of 1,000 artifacts. */

@@ -8,7 +8,7 @@ import { serve, startTracker, writeConfig } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
 import { spec } from './world.ts';
 
-/** How long a round is, and how many there are. */
+/** Length and number of rounds. */
 export type TokenReadScale = { seconds: number; rounds: number };
 
 const artifact = {

@@ -28,7 +28,7 @@ const CONNECTIONS = 50;
 const BATCH = 100;
 const PAGE = 1000;
 
-/** How long each figure is measured, and how often those that are compared. */
+/** Time for which each figure is measured, and rounds of those that are compared. */
 export type IntakeBenchScale = {
   seconds: number;
   rounds: number;

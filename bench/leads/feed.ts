@@ -23,9 +23,9 @@ export type FeedScale = {
   changes: number;
   /** A multiple of 100: so many has one consumer at most. */
   listeners: number;
-  /** How long they are watched while nothing changes. */
+  /** Time for which they are watched while nothing changes. */
   idleSeconds: number;
-  /** How long followers, and then pollers, are counted. */
+  /** Time for which followers, and then pollers, are counted. */
   followSeconds: number;
 };
 
@@ -33,7 +33,7 @@ const LISTENERS_OF_ONE = 100;
 const FOLLOWERS = 10;
 const STREAM = 'raw sockets, server-sent events';
 
-/** What the lead feed costs: who follows it, the tracker, and whatever runs beside it. */
+/** Cost of the lead feed for its followers, the tracker, and whatever runs beside it. */
 export async function measureFeed(engine: BenchEngine, scale: FeedScale): Promise<BenchRow[]> {
   const measure = async (world: LeadWorld): Promise<BenchRow[]> => {
     await callControl(world.tracker.url, 'setLatency', 0);
@@ -125,7 +125,7 @@ async function changeSome(
   return times;
 }
 
-/** What many who wait cost in memory, and how much work a change for all of them is. */
+/** Memory of many listeners that wait, and the work of a change for all of them. */
 async function measureListeners(measured: Measured): Promise<BenchRow[]> {
   const { world, service, scale } = measured;
   const { listeners: count, changes, idleSeconds } = scale;

@@ -1,5 +1,5 @@
 /**
- * What hot reads are measured against: what a good engineer would write in an afternoon, with Fastify's stock
+ * Server that hot reads are measured against: an afternoon's work of a good engineer, with Fastify's stock
  * plug-ins, an LRU of keys by SHA-256, and the same leads in memory. Arguments: a file with `Recorded[]` in JSON, of
  * the list and of one lead; the key.
  */

@@ -8,7 +8,7 @@ import { type BenchRow, median } from '../row.ts';
 import { serve, startTracker, writeConfig } from '../service.ts';
 import { type BenchEngine, openBenchStore } from '../stores.ts';
 
-/** How long a deletion takes after its 202: until the lead is claimed, until the issue is closed. */
+/** Duration of a deletion after its 202: until the lead is claimed, until the issue is closed. */
 export async function measureDeletions(
   { folder, newStore }: BenchEngine,
   { deletions }: { deletions: number },

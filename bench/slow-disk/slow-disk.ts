@@ -50,7 +50,7 @@ async function measureOnPostgres(slow: SlowFsync, scale: SlowDiskBenchScale): Pr
   return onPostgres((engine) => measureOn(engine, slow, scale), slow);
 }
 
-/** What makes the disk of a process slow, and counts. */
+/** Slows down the disk of a process, and counts. */
 type SlowFsync = { environment: NodeJS.ProcessEnv; fsyncs: () => Fsyncs };
 
 /** Undefined without a compiler. The server of the bench runs as another user, who must read this. */
@@ -192,7 +192,7 @@ function readOnce(
   });
 }
 
-/** How many were accepted. */
+/** Returns the number of accepted deletions. */
 async function sendDeletions(url: string, seconds: number): Promise<number> {
   const args = ['bench/intake/delivery-load.ts', new URL(url).port, WRITERS, seconds].map(String);
   const { calls, refused } = JSON.parse(await output(args)) as { calls: number; refused: number };

@@ -3,7 +3,7 @@ import { isTransient, sleep, waitMsAfter } from './retry.ts';
 import type { Change, ChangeBatch, Place, Turns } from './transports.ts';
 
 export type BatchesOptions = {
-  /** That of what your copy has. Without one the feed begins as `from` says. */
+  /** The cursor of your copy. Without one the feed begins as `from` says. */
   cursor?: string | undefined;
   /** `start`: with every lead that is readable now. Default: with what changes from now on. */
   from?: 'start' | undefined;

@@ -3,7 +3,7 @@ import type { components, paths } from './api.ts';
 import { readRetryAfter, unwrap } from './problem-error.ts';
 import { createRetryingFetch, type RetryOptions, sleep } from './retry.ts';
 
-/** What a partner sends. */
+/** A delivery of a partner. */
 export type Delivery = {
   partnerId: string;
   path: 'events' | 'deletions';
@@ -15,16 +15,16 @@ export type Delivery = {
   signal?: AbortSignal | undefined;
 };
 
-/** What Trackport has accepted: it is durable there, and a deleted lead is hidden from that time on. */
+/** A delivery that Trackport has accepted: it is durable there, and a deleted lead is hidden from that time on. */
 export type Accepted = {
   receipt: components['schemas']['Receipt'];
   /** The same came before; this is the receipt of then. */
   isRepeat: boolean;
-  /** Where it is told what became of it, for 30 days: for `settled`. */
+  /** Address of its status, for 30 days: for `settled`. */
   statusUrl: string;
 };
 
-/** What became of a delivery. */
+/** Status of a delivery, event by event. */
 export type DeliveryStatus = components['schemas']['ReceiptStatus'];
 
 /** Sends as a partner; again, signed anew, while that makes sense: Trackport knows what came before. */
@@ -58,7 +58,7 @@ export async function sendDelivery(
   };
 }
 
-/** Where the answer does not say. */
+/** Wait between two reads of the status, unless the answer names one. */
 const WAIT_MS = 5000;
 
 /** Nothing of it is under way any more: asked for as often as Trackport says. */

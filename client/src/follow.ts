@@ -2,7 +2,7 @@ import type { BatchesOptions } from './changes.ts';
 import { CursorExpiredError } from './problem-error.ts';
 import type { ChangeBatch } from './transports.ts';
 
-/** Where a copy of the leads is kept: a file, tables of a database, a map. */
+/** A copy of the leads: a file, tables of a database, a map. */
 export type LeadStore = {
   /** The cursor that was kept with the copy last; undefined while the copy is empty. */
   cursor(): string | undefined | Promise<string | undefined>;
@@ -48,7 +48,7 @@ export function followLeads(
   });
   const endedBefore = ended.then(() => Promise.reject(options.signal?.reason));
   const caughtUp = Promise.race([told, endedBefore]);
-  // Who waits for the end alone hears of it there.
+  // A caller that waits for the end alone hears of it there.
   caughtUp.catch(() => undefined);
   return { caughtUp, ended: ended.then(() => undefined) };
 }

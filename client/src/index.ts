@@ -44,7 +44,7 @@ export type LeadsOptions = Omit<
 
 export type ClientOptions = Omit<FetchClientOptions, 'fetch' | 'headers'> &
   Partial<RetryOptions> & {
-    /** Where Trackport is, as `https://adapter.example.com`. */
+    /** Address of Trackport, as `https://adapter.example.com`. */
     baseUrl: string;
     /** Of a consumer. */
     apiKey?: Credential;
@@ -62,7 +62,7 @@ export type ClientOptions = Omit<FetchClientOptions, 'fetch' | 'headers'> &
 export type TrackportClient = Client<paths, Answers> & {
   /** Every lead that the key may read, newest first. @throws ProblemError */
   leads(options?: LeadsOptions): AsyncGenerator<Lead, void>;
-  /** What changes, without an end. @throws ProblemError, CursorExpiredError */
+  /** Changes of leads, without an end. @throws ProblemError, CursorExpiredError */
   changes(options?: ChangesOptions): AsyncGenerator<Change, void>;
   /** The same as it came, with a cursor from the first answer on. @throws ProblemError, CursorExpiredError */
   batches(options?: BatchesOptions): AsyncGenerator<ChangeBatch, void>;

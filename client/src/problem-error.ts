@@ -2,19 +2,19 @@ import type { components } from './api.ts';
 
 type Problem = components['schemas']['Problem'];
 
-/** Facts of an error that a caller can act on. */
-export type ProblemFacts = {
+/** Details of an error that a caller can act on. */
+export type ProblemDetails = {
   /** Of HTTP. */
   status: number;
   /** Names the problem for programs, as `lead-not-found` does; undefined where a proxy answered, and not Trackport. */
   code?: string | undefined;
-  /** What is wrong, and what to do, for people. */
+  /** The problem and its remedy, for people. */
   detail?: string | undefined;
   /** Which parameters, headers or fields are wrong. */
   errors?: Problem['errors'] | undefined;
-  /** What to tell the operator of Trackport. */
+  /** Id to tell the operator of Trackport. */
   requestId?: string | undefined;
-  /** How long to wait before the same is sent again, in ms. */
+  /** Wait before the same is sent again, in ms. */
   retryAfterMs?: number | undefined;
 };
 
@@ -31,14 +31,14 @@ export class ProblemError extends Error {
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
 
-  constructor(message: string, facts: ProblemFacts) {
+  constructor(message: string, details: ProblemDetails) {
     super(message);
-    this.status = facts.status;
-    this.code = facts.code;
-    this.detail = facts.detail;
-    this.errors = facts.errors;
-    this.requestId = facts.requestId;
-    this.retryAfterMs = facts.retryAfterMs;
+    this.status = details.status;
+    this.code = details.code;
+    this.detail = details.detail;
+    this.errors = details.errors;
+    this.requestId = details.requestId;
+    this.retryAfterMs = details.retryAfterMs;
   }
 }
 

@@ -3,18 +3,18 @@ import { createWatch, readParts } from './watch.ts';
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
-/** What a timer can hold. */
+/** The longest time of a timer. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** RFC 9110 §9.2.2. */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-/** Whether the same may have a better answer later. */
+/** True when the same request may have a better answer later. */
 export const isTransient = (status: number): boolean =>
   status === 408 || status === 429 || status >= 500;
 
 /**
- * How long to wait after so many failures in a row (0: after the first one): what the server asks for, else twice as
+ * Wait after so many failures in a row (0: after the first one): as long as the server asks for, else twice as
  * long each time, from half a second to half a minute, less up to a half by chance.
  */
 export function waitMsAfter(failures: number, retryAfterMs?: number): number {
@@ -38,11 +38,11 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 export type RetryOptions = {
-  /** How often the same request is sent at most; 1: never again. */
+  /** Attempts of one request at most; 1: never again. */
   attemptsMax: number;
-  /** How long one attempt may take, its body included, in ms. */
+  /** Time limit of one attempt, its body included, in ms. */
   timeoutMs: number;
-  /** Where a longer wait is asked for than this, in ms, the answer is given as it is. */
+  /** The longest wait, in ms; an answer that asks for a longer one is given as it is. */
   waitMsMax: number;
 };
 

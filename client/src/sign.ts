@@ -1,4 +1,4 @@
-/** What a partner sends. */
+/** The bytes that a partner sends, and the secret for them. */
 export type Signable = {
   /** Shared with Trackport. */
   secret: string;
@@ -16,7 +16,7 @@ export type SignableV3 = Signable & {
   timestampMs?: number;
 };
 
-/** What `signature-v3` signs in their plain form, and nothing else. */
+/** Escapes that `signature-v3` signs in their plain form, and no others. */
 const PLAIN = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
 
 /**
@@ -65,7 +65,7 @@ export async function signStandardWebhooks(call: SignableWebhook): Promise<Recor
   };
 }
 
-/** How a partner of the scheme `hmac` signs: `partners.<id>.signature` of Trackport's configuration. */
+/** Signature of a partner of the scheme `hmac`: `partners.<id>.signature` of Trackport's configuration. */
 export type HmacSignature = {
   header: string;
   algorithm?: 'sha256' | 'sha512';

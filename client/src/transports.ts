@@ -4,33 +4,33 @@ import { ProblemError, unwrap } from './problem-error.ts';
 import { isTransient, sleep } from './retry.ts';
 import { createWatch, readParts } from './watch.ts';
 
-/** What became of a lead, and where to go on behind it: keep both, at once. */
+/** A change of a lead, and the position behind it: keep both, at once. */
 export type Change = components['schemas']['LeadFeedItem'] & {
   /** For the next `changes`, for 30 days. */
   cursor: string;
 };
 
-/** What came at once, perhaps nothing. */
+/** Changes that came at once, perhaps none. */
 export type ChangeBatch = {
   /** Oldest first. */
   changes: Change[];
-  /** Where to go on behind all of them. */
+  /** The position behind all of them. */
   cursor: string;
   /** Everything up to now has been told with this batch. */
   caughtUp: boolean;
 };
 
-/** What is no stream of events. */
+/** Every content type but a stream of events. */
 export type Answers = `application/${string}`;
 
-/** Where the feed goes on, or begins. */
+/** A position in the feed, or its start. */
 export type Place = { cursor?: string; from?: 'start' };
 
 /** Batches from a place on, until something breaks. */
 type Turn = (place: Place, signal?: AbortSignal) => AsyncGenerator<ChangeBatch, void>;
 
 export type Turns = {
-  /** What is there already; then it ends. */
+  /** Ends with what is there already. */
   pages: Turn;
   /** Server-sent events. */
   stream: Turn;
@@ -97,7 +97,7 @@ function createPageReader(
       const { items, pagination } = unwrap(result);
       const { nextCursor: cursor, hasMore } = pagination;
       const last = items.length - 1;
-      // Who has not all of a page reads it again.
+      // A reader that has not all of a page reads it again.
       const changes = items.map((item, index) => ({
         ...item,
         cursor: index === last ? cursor : (place.cursor ?? cursor),

@@ -5,7 +5,7 @@ export type BarrierMatch = {
   /** Regular expression that the path must match; default every path. */
   path?: string;
   /**
-   * Where matching requests wait: `before` they have any effect, or `after` their response is made,
+   * Point at which matching requests wait: `before` they have any effect, or `after` their response is made,
    * so that it is old when it leaves. Default `after`.
    */
   when?: 'before' | 'after';

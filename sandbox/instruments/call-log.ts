@@ -3,7 +3,7 @@ import type { TrackerRequest } from '../tracker/api/route.ts';
 
 /** One request of the API, as it ended. `status` 0: no response left (reset or hang). */
 type Call = {
-  /** When its response was made, in milliseconds. */
+  /** Time at which its response was made, in milliseconds. */
   at: number;
   method: string;
   path: string;
@@ -17,7 +17,7 @@ export type CallLog = {
   /** Oldest first; the last 100,000. */
   readonly entries: readonly Call[];
   record(request: TrackerRequest, outcome: { status: number; billed: boolean }): void;
-  /** How many calls had this method and a path that matches. */
+  /** Counts calls with this method and a path that matches. */
   count(match?: { method?: string; path?: RegExp }): number;
   clear(): void;
 };

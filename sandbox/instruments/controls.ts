@@ -66,50 +66,52 @@ export type Controls = {
   issues(): IssueRecord[];
 };
 
-export type ControlDeps = { world: World; repository: Repository; by: Account };
+/** The tracker under control, and the account that changes it. */
+export type ControlledTracker = { world: World; repository: Repository; by: Account };
 
-export function createControls(deps: ControlDeps): Controls {
-  const { world } = deps;
+export function createControls(tracker: ControlledTracker): Controls {
+  const { world } = tracker;
   return {
-    createIssue: (input) => createIssue(world, deps, input),
-    seedIssues: (inputs) => seedIssues(world, deps, inputs),
-    editIssue: (number, patch) => editIssue(world, targetOf(deps, number), patch),
-    relabel: (number, change) => relabel(deps, number, change),
-    setState: (number, state) => editIssue(world, targetOf(deps, number), { state }),
-    addComment: (number, body) => addComment(world, targetOf(deps, number), body),
+    createIssue: (input) => createIssue(world, tracker, input),
+    seedIssues: (inputs) => seedIssues(world, tracker, inputs),
+    editIssue: (number, patch) => editIssue(world, targetOf(tracker, number), patch),
+    relabel: (number, change) => relabel(tracker, number, change),
+    setState: (number, state) => editIssue(world, targetOf(tracker, number), { state }),
+    addComment: (number, body) => addComment(world, targetOf(tracker, number), body),
     deleteIssue: (number, options) => {
-      deleteIssue(world, targetOf(deps, number));
-      hide(deps, number, options);
+      deleteIssue(world, targetOf(tracker, number));
+      hide(tracker, number, options);
     },
     transferIssue: (number, to, options) => {
       const destination = repositoryNamed(world, to) ?? createRepository(world, to);
-      const moved = transferIssue(world, targetOf(deps, number), destination);
-      hide(deps, number, options);
+      const moved = transferIssue(world, targetOf(tracker, number), destination);
+      hide(tracker, number, options);
       return moved;
     },
     endVersion: (version, end) => void world.versionEnds.set(version, end),
-    deleteRevision: (number, at) => deleteRevision(deps, number, at),
+    deleteRevision: (number, at) => deleteRevision(tracker, number, at),
     createField: (input) => createField(world, input),
-    ...labelControls(deps),
-    renameRepository: (name) => editRepository(world, deps, { name }),
-    editRepository: (patch) => editRepository(world, deps, patch),
-    disableIssues: () => editRepository(world, deps, { hasIssues: false }),
+    ...labelControls(tracker),
+    renameRepository: (name) => editRepository(world, tracker, { name }),
+    editRepository: (patch) => editRepository(world, tracker, patch),
+    disableIssues: () => editRepository(world, tracker, { hasIssues: false }),
     readIssue: (number, name) =>
-      (name ? repositoryNamed(world, name) : deps.repository)?.issues.byNumber.get(number),
-    issues: () => [...deps.repository.issues.byNumber.values()].sort((a, b) => a.number - b.number),
+      (name ? repositoryNamed(world, name) : tracker.repository)?.issues.byNumber.get(number),
+    issues: () =>
+      [...tracker.repository.issues.byNumber.values()].sort((a, b) => a.number - b.number),
   };
 }
 
-function labelControls(deps: ControlDeps) {
-  const { world, repository } = deps;
+function labelControls(tracker: ControlledTracker) {
+  const { world, repository } = tracker;
   const target = (name: string): Target & { label: Label } => {
     const label = repository.labels.get(name.toLowerCase());
     if (!label) throw new Error(`the sandbox tracker has no label ${name}`);
-    return { ...deps, label };
+    return { ...tracker, label };
   };
   return {
     createLabel: (input: LabelInput) =>
-      repository.labels.get(input.name.toLowerCase()) ?? createLabel(world, deps, input),
+      repository.labels.get(input.name.toLowerCase()) ?? createLabel(world, tracker, input),
     renameLabel: (name: string, newName: string) => {
       const known = repository.labels.get(newName.toLowerCase());
       if (known && known !== target(name).label)
@@ -120,26 +122,26 @@ function labelControls(deps: ControlDeps) {
   };
 }
 
-function targetOf(deps: ControlDeps, number: number): IssueTarget {
-  const issue = deps.repository.issues.byNumber.get(number);
+function targetOf(tracker: ControlledTracker, number: number): IssueTarget {
+  const issue = tracker.repository.issues.byNumber.get(number);
   if (!issue) throw new Error(`the sandbox tracker has no issue ${number}`);
-  return { repository: deps.repository, by: deps.by, issue };
+  return { repository: tracker.repository, by: tracker.by, issue };
 }
 
 function relabel(
-  deps: ControlDeps,
+  tracker: ControlledTracker,
   number: number,
   { add = [], remove = [] }: { add?: readonly string[]; remove?: readonly string[] },
 ): IssueRecord {
-  const target = targetOf(deps, number);
+  const target = targetOf(tracker, number);
   const removed = new Set(remove.map((name) => name.toLowerCase()));
   const before = target.issue.labels.map(({ name }) => name);
   const labels = [...before.filter((name) => !removed.has(name.toLowerCase())), ...add];
-  return editIssue(deps.world, target, { labels });
+  return editIssue(tracker.world, target, { labels });
 }
 
 function hide(
-  { repository }: ControlDeps,
+  { repository }: ControlledTracker,
   number: number,
   options: { hidden?: boolean } = {},
 ): void {
@@ -147,10 +149,10 @@ function hide(
   if (departure && options.hidden) departure.isHidden = true;
 }
 
-function deleteRevision(deps: ControlDeps, number: number, at: number): void {
-  const revision = targetOf(deps, number).issue.revisions[at];
+function deleteRevision(tracker: ControlledTracker, number: number, at: number): void {
+  const revision = targetOf(tracker, number).issue.revisions[at];
   if (!revision) throw new Error(`issue ${number} has no revision ${at}`);
   revision.text = null;
-  revision.deletedAt = deps.world.clock.now();
-  revision.deletedBy = accountOf(deps.world, deps.by.login);
+  revision.deletedAt = tracker.world.clock.now();
+  revision.deletedBy = accountOf(tracker.world, tracker.by.login);
 }

@@ -8,7 +8,8 @@ import type { CallLog } from './call-log.ts';
 import { type Fault, type Faults, responseOfFault } from './faults.ts';
 import type { Barriers } from './barriers.ts';
 
-export type ExchangeDeps = {
+/** The tracker, and the instruments before and behind it. */
+export type InstrumentedTracker = {
   faults: Faults;
   barriers: Barriers;
   calls: CallLog;
@@ -20,13 +21,15 @@ export type ExchangeDeps = {
 };
 
 /** The tracker's response to one request, late, held back, bent or lost as the test has it. */
-export function createExchange(deps: ExchangeDeps): (request: TrackerRequest) => Promise<Exchange> {
-  const { faults, barriers, calls, latency } = deps;
+export function createExchange(
+  tracker: InstrumentedTracker,
+): (request: TrackerRequest) => Promise<Exchange> {
+  const { faults, barriers, calls, latency } = tracker;
   return async (request) => {
     if (latency.ms > 0) await sleep(latency.ms);
     await barriers.pass(request, 'before');
     const fault = faults.next(request);
-    const { response, billed } = respondWithFault(deps, request, fault);
+    const { response, billed } = respondWithFault(tracker, request, fault);
     await barriers.pass(request, 'after');
     if (fault?.kind === 'slow') await sleep(fault.ms);
     const lost = lossOf(fault);
@@ -41,7 +44,7 @@ function lossOf(fault: Fault | undefined): Exclude<Exchange, { kind: 'response' 
 }
 
 function respondWithFault(
-  { respond, clock }: ExchangeDeps,
+  { respond, clock }: InstrumentedTracker,
   request: TrackerRequest,
   fault: Fault | undefined,
 ): Responded {

@@ -33,16 +33,16 @@ type Distortion =
   /** Label and assignee changes are left out in silence, as without push access. */
   | { kind: 'drop-labels' };
 
-/** What can go wrong on demand. */
+/** A fault on demand. */
 type FaultKind = Replacement | Distortion;
 
 export type Fault = FaultKind & {
   method?: string;
   /** Regular expression that the path (without query) must match; default every path. */
   path?: string;
-  /** How many requests it hits; default 1. */
+  /** Requests that it hits; default 1. */
   count?: number;
-  /** How many matching requests pass first; default 0. */
+  /** Matching requests that pass first; default 0. */
   skip?: number;
   /** Chance (0 to 1) for each matching request; default 1. */
   probability?: number;

@@ -1,6 +1,6 @@
 import type { ClientMetadata } from 'oidc-provider';
 
-/** What the adapter requires of a token; owned by its documentation, repeated here on purpose. */
+/** Scopes that the adapter requires of tokens; owned by its documentation, repeated here on purpose. */
 export const ALL_SCOPES = 'catalog:read catalog:write catalog:publish trackport:admin';
 
 /** Client metadata of our own: which API scopes a client may have at all. */

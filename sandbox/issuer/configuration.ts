@@ -16,7 +16,7 @@ import { API_SCOPES, type MachineClient, machineMetadata, portalMetadata } from 
 import { PAGE_POLICY, renderSignedOut, renderSignOut } from './pages.ts';
 import { people } from './people.ts';
 
-/** What tokens are for. Asked for by default, because without it they would be opaque. */
+/** Audience of tokens. Asked for by default, because without it they would be opaque. */
 const RESOURCE = 'urn:trackport:api';
 
 const TOKEN_SECONDS = 3600;

@@ -36,7 +36,7 @@ ${form}
   );
 }
 
-/** Where a sign-out ends that names no place to go back to. */
+/** Last page of a sign-out that names no address to go back to. */
 export function renderSignedOut(): string {
   return renderPage('Signed out', '<h1>Signed out</h1>\n<p>The sandbox has forgotten you.</p>');
 }

@@ -2,14 +2,14 @@ import { ALL_SCOPES } from './clients.ts';
 
 export type Person = {
   name: string;
-  /** What the person does, as the sign-in page says it. */
+  /** Work of the person, as the sign-in page says it. */
   may: string;
-  /** What the person's tokens can carry at most, with blanks between them. */
+  /** Scopes of the person's tokens at most, with blanks between them. */
   scopes: string;
   workspaceId: string;
 };
 
-/** Who can sign in, by subject. All are made up. */
+/** People who can sign in, by subject. All are made up. */
 export const people: ReadonlyMap<string, Person> = new Map([
   [
     'owner',

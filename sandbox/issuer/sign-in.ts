@@ -5,7 +5,7 @@ import { people } from './people.ts';
 
 const FORM_BYTES_MAX = 1024;
 
-/** Where the provider sends a person who has to sign in. */
+/** Path to which the provider sends a person who has to sign in. */
 export const interactionPath = (uid: string): string => `/interaction/${uid}`;
 
 export function isInteraction(path: string): boolean {

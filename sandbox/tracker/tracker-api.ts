@@ -25,7 +25,7 @@ export type TrackerOptions = {
   quota?: number;
   /** Rows up to which `page` is served without a cursor; default 1,000. */
   pageWall?: number;
-  /** How long a read does not see a write; default 0. Counted by `clock`. */
+  /** Time for which a read does not see a write; default 0. Counted by `clock`. */
   replicaLagMs?: number;
   /** Seed of faults by chance; default 1. */
   seed?: number;

@@ -47,15 +47,15 @@ const DEFAULTS: Omit<Resolved, 'app'> = {
 /** Starts a tracker on 127.0.0.1; no other address is possible. */
 export async function startTracker(options: TrackerOptions = {}): Promise<Tracker> {
   const resolved: Resolved = { ...DEFAULTS, ...options };
-  const parts = createParts(resolved);
-  const { world, repository } = parts;
+  const machine = createMachine(resolved);
+  const { world, repository } = machine;
   const server = await startServer(
     {
       clock: world.clock,
       exchange: createExchange({
-        ...parts,
+        ...machine,
         clock: world.clock,
-        respond: (request, how) => respond(parts.responder, request, how),
+        respond: (request, how) => respond(machine.responder, request, how),
       }),
       respondAside: (request) =>
         respondWithPage({ world, repository }, request) ?? respondToControl(request),
@@ -65,24 +65,24 @@ export async function startTracker(options: TrackerOptions = {}): Promise<Tracke
   world.origin = `http://127.0.0.1:${server.port}`;
   const tracker: Tracker = {
     ...createControls({ world, repository, by: accountOf(world, 'octo-operator') }),
-    ...machineControls(parts),
+    ...machineControls(machine),
     url: world.origin,
     repository: resolved.repository,
     close: async () => {
-      parts.barriers.openAll();
-      await parts.hooks.stop();
+      machine.barriers.openAll();
+      await machine.hooks.stop();
       await server.close();
     },
   };
   const respondToControl = createControlRoutes(tracker);
-  for (const target of resolved.webhooks) parts.hooks.add(target);
+  for (const target of resolved.webhooks) machine.hooks.add(target);
   return tracker;
 }
 
 /** A tracker that listens nowhere: whoever made it gives it the requests, and takes care that they are answered. */
 export function createTracker(options: TrackerOptions = {}) {
   const resolved: Resolved = { ...DEFAULTS, ...options };
-  const { world, repository, responder } = createParts(resolved);
+  const { world, repository, responder } = createMachine(resolved);
   return {
     ...createControls({ world, repository, by: accountOf(world, 'octo-operator') }),
     /** Every change, with the webhook's payload of it. */
@@ -95,9 +95,9 @@ export function createTracker(options: TrackerOptions = {}) {
   };
 }
 
-type Parts = ReturnType<typeof createParts>;
+type Machine = ReturnType<typeof createMachine>;
 
-function createParts(options: Resolved) {
+function createMachine(options: Resolved) {
   const { clock } = options;
   const world = createWorld(options);
   const repository = createRepository(world, options.repository);
@@ -134,7 +134,7 @@ function createParts(options: Resolved) {
   };
 }
 
-function machineControls({ calls, faults, barriers, hooks, latency, responder }: Parts) {
+function machineControls({ calls, faults, barriers, hooks, latency, responder }: Machine) {
   return {
     calls,
     hooks,

@@ -60,14 +60,14 @@ describe('the sandbox', () => {
   test('makes new secrets at each start', async () => {
     const [one, two] = [await openSandbox(), await openSandbox()];
     expect(one.config.tracker.auth.token).not.toBe(two.config.tracker.auth.token);
-    expect(one.facts.hmacPartner.secret).not.toBe(two.facts.hmacPartner.secret);
+    expect(one.access.hmacPartner.secret).not.toBe(two.access.hmacPartner.secret);
   });
 
   test('delivers webhooks once it is told where', async () => {
     const sandbox = await openSandbox();
     const { url, received } = await openReceiver();
     sandbox.connectWebhook(url);
-    sandbox.tracker.setState(Number(sandbox.facts.leadId), 'closed');
+    sandbox.tracker.setState(Number(sandbox.access.leadId), 'closed');
     await sandbox.tracker.hooks.settled();
     expect(new Set(received.map(({ headers }) => headers['x-github-event']))).toEqual(
       new Set(['issues', 'ping']),

@@ -102,10 +102,10 @@ export type PartnersWorld<D extends Database = SqliteDatabase> = {
   receipts: StoredReceipts;
   work: Work;
   /** Accepts a delivery as the route does after it was verified; text and bytes go as they are. */
-  deliver: (body: unknown, facts?: DeliveryFacts) => Promise<AcceptedDelivery>;
+  deliver: (body: unknown, facts?: DeliveryFields) => Promise<AcceptedDelivery>;
 };
 
-type DeliveryFacts = Partial<Omit<Delivery, 'partner' | 'body'>> & { from?: string };
+type DeliveryFields = Partial<Omit<Delivery, 'partner' | 'body'>> & { from?: string };
 
 /** Partners as the service makes them. Nothing works on events until a test starts them. */
 export function buildPartners<D extends Database = SqliteDatabase>({

@@ -24,8 +24,6 @@ import type { Settlement, Stage, WorkItem } from '#partners/worker/work-item.ts'
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Database } from '#shared/database.ts';
 
-export type WorkDeps = { database: Database; instance: string; sealer: Sealer; repository: string };
-
 /** Skips the first argument. */
 type Rest<F> = F extends (first: never, ...rest: infer R) => unknown ? R : never;
 type Match = NewMatch['match'];
@@ -35,10 +33,20 @@ type Plan = NonNullable<NewMatch['plan']>;
 /** What the worker does with events, in the store of a test. */
 export type Work = ReturnType<typeof createWork>;
 
-export function createWork({ database: db, ...deps }: WorkDeps) {
-  const repository = deps.repository.toLowerCase();
+export function createWork({
+  database: db,
+  instance,
+  sealer,
+  ...of
+}: {
+  database: Database;
+  instance: string;
+  sealer: Sealer;
+  repository: string;
+}) {
+  const repository = of.repository.toLowerCase();
   const scope = { db, repository };
-  const holder = { ...deps, db };
+  const holder = { db, instance, sealer };
   const keep = async (match: NewMatch): Promise<readonly number[] | undefined> =>
     (await db.exclusive((tx) => keepMatches(tx, repository, [match])))[0];
   return {

@@ -50,7 +50,7 @@ function isKnown(header: string | undefined, etag: string): boolean {
   return (header ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === strong);
 }
 
-/** What every response carries. */
+/** Headers of every response. */
 export function commonHeaders(request: TrackerRequest): Record<string, string> {
   return {
     server: 'github.com',

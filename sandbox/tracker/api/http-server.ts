@@ -10,13 +10,14 @@ import type { TrackerRequest } from './route.ts';
 const gzipAsync = promisify(gzip);
 const BODY_BYTES_MAX = 10 * 1024 * 1024;
 
-/** How a request ended: with a response, without one until the client goes, or with a broken connection. */
+/** End of a request: with a response, without one until the client goes, or with a broken connection. */
 export type Exchange =
   | { kind: 'response'; response: TrackerResponse }
   | { kind: 'hang' }
   | { kind: 'reset' };
 
-export type ServerDeps = {
+/** A tracker behind its HTTP server. */
+export type ServedTracker = {
   /** The tracker's clock, for the header `Date`. */
   clock: Pick<Clock, 'now'>;
   /** One request of the API. */
@@ -30,9 +31,9 @@ export type ServerDeps = {
 export type TrackerServer = { port: number; close(): Promise<void> };
 
 /** Listens on 127.0.0.1 only. `port` 0 takes a free one. */
-export async function startServer(deps: ServerDeps, port: number): Promise<TrackerServer> {
+export async function startServer(tracker: ServedTracker, port: number): Promise<TrackerServer> {
   const server = createServer((incoming, outgoing) => {
-    serve(deps, incoming, outgoing).catch(() => {
+    serve(tracker, incoming, outgoing).catch(() => {
       if (outgoing.headersSent) outgoing.destroy();
       else outgoing.writeHead(500).end();
     });
@@ -41,18 +42,20 @@ export async function startServer(deps: ServerDeps, port: number): Promise<Track
 }
 
 async function serve(
-  deps: ServerDeps,
+  tracker: ServedTracker,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
   const request = await readRequest(incoming);
-  const aside = isLocalName(incoming.headers.host) ? await deps.respondAside(request) : undefined;
+  const aside = isLocalName(incoming.headers.host)
+    ? await tracker.respondAside(request)
+    : undefined;
   const respond = (response: TrackerResponse): Promise<void> => {
-    outgoing.setHeader('date', new Date(deps.clock.now()).toUTCString());
+    outgoing.setHeader('date', new Date(tracker.clock.now()).toUTCString());
     return send(request, outgoing, response);
   };
   if (aside) return respond(aside);
-  const exchange = await deps.exchange(request);
+  const exchange = await tracker.exchange(request);
   if (exchange.kind === 'response') await respond(exchange.response);
   if (exchange.kind === 'reset') incoming.socket.resetAndDestroy();
 }

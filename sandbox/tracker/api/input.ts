@@ -13,7 +13,7 @@ export function objectOf(bytes: Buffer): Record<string, unknown> {
   } catch {
     throw refusal(400, 'Problems parsing JSON');
   }
-  // Where labels are put on an issue, a bare array of names is taken as well.
+  // Labels of an issue may also come as a bare array of names.
   if (Array.isArray(value)) return { labels: value as unknown[] };
   if (typeof value !== 'object' || value === null)
     throw refusal(400, 'Body should be a JSON object');

@@ -9,7 +9,7 @@ const UINT16 = 0xcd;
 const UINT32 = 0xce;
 const UINT64 = 0xcf;
 
-/** How wide an integer is written; `smallest` takes as few bytes as it needs. */
+/** Width in which an integer is written; `smallest` takes as few bytes as it needs. */
 export type Width = 'smallest' | 'uint32' | 'uint64';
 
 export function encodeIntegers(values: readonly { value: number; width: Width }[]): Buffer {

@@ -67,7 +67,7 @@ function checkRights(route: Route, caller: Caller, repository: Repository): void
   if (route.method !== 'GET' && repository.isArchived)
     throw refusal(403, 'Repository was archived so is read-only.');
   if (route.needs === 'read') return;
-  // What a classic token reads but may not write by its scopes is not refused but not there.
+  // A repository that a classic token may only read by its scopes answers a write as if it were not there.
   if (!isInScope(caller, repository)) throw notFound();
   if (isAbleTo(caller, route.needs)) return;
   if (caller.kind === 'anonymous') throw refusal(401, 'Requires authentication');

@@ -7,7 +7,7 @@ import { objectOf } from './input.ts';
 import type { Responder } from './responder.ts';
 import { API_VERSIONS, type TrackerRequest } from './route.ts';
 
-/** What is not below a repository: limits, the caller, the app, GraphQL. @throws Refusal */
+/** Responds outside of repositories: limits, the caller, the app, GraphQL. @throws Refusal */
 export function respondOutside(
   deps: Responder,
   request: TrackerRequest,

@@ -5,7 +5,7 @@ import type { World } from '../world/model.ts';
 import type { Quota } from './callers/quota.ts';
 import type { Route, TrackerRequest } from './route.ts';
 
-/** What a response is made from. */
+/** State that responses are made from. */
 export type Responder = {
   world: World;
   tokens: ReadonlyMap<string, TokenGrant>;
@@ -13,7 +13,7 @@ export type Responder = {
   quota: Quota;
   /** Below a repository. */
   routes: readonly Route[];
-  /** What the App is shown of its own webhook. */
+  /** The App's view of its own webhook. */
   appHook: {
     config(): TrackerResponse;
     deliveries(request: TrackerRequest): TrackerResponse;

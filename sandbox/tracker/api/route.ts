@@ -15,7 +15,7 @@ export type TrackerRequest = {
   body: Buffer;
 };
 
-/** What a handler of a repository's routes gets. The caller may do what the route needs. */
+/** Context of a handler of a repository's routes. The caller has the right that the route needs. */
 export type RouteContext = {
   world: World;
   repository: Repository;

@@ -1,7 +1,7 @@
 import { buildSchema } from 'graphql';
 
 /**
- * What of the tracker's graph Trackport and its tests use, in the names of the real one.
+ * Part of the tracker's graph that Trackport and its tests use, in the names of the real one.
  * @see https://docs.github.com/en/graphql/reference
  */
 export const schema = buildSchema(`

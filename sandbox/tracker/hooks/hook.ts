@@ -2,7 +2,7 @@ import { SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { Repository, World } from '../world/model.ts';
 import { nowInSeconds } from '../world/world.ts';
 
-/** Where webhooks go. */
+/** Receiver of webhooks. */
 export type HookTarget = {
   url: string;
   /** Empty: deliveries are not signed. */
@@ -28,7 +28,7 @@ export type Delivery = {
   body: string;
   /** Status of each try; 0 for a connection that failed. More than one only after `redeliver`. */
   statuses: number[];
-  /** What else is known of each try; `at` in milliseconds since the Unix epoch. */
+  /** The tries themselves; `at` in milliseconds since the Unix epoch. */
   tries: { id: number; at: number; seconds: number }[];
 };
 

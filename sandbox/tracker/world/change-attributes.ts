@@ -1,7 +1,7 @@
 import type { FieldValue, IssueField, IssueRecord, World } from './model.ts';
 import { nextId } from './world.ts';
 
-/** What else an issue can have: its type, its status, values of the organization's fields. */
+/** Further attributes of an issue: its type, its status, values of the organization's fields. */
 export type AttributePatch = {
   /** Name of the type; null takes it off. */
   type?: string | null;

@@ -21,7 +21,7 @@ export type NewIssue = AttributePatch & {
   /** Login; null is a deleted account. Default: who creates it. */
   author?: string | null;
   isPullRequest?: boolean;
-  /** How many there are below it; they are no issues here. */
+  /** Number of issues below it; they do not exist here. */
   subIssues?: number;
   state?: 'open' | 'closed';
   stateReason?: StateReason;
@@ -41,7 +41,7 @@ export type IssuePatch = AttributePatch & {
   assignees?: readonly string[];
 };
 
-/** Who changes what. */
+/** The repository that is changed, and the account that does it. */
 export type Target = { repository: Repository; by: Account };
 export type IssueTarget = Target & { issue: IssueRecord };
 

@@ -2,7 +2,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
 
 /**
- * What the sandbox tracker stores. Issues are immutable records: a change commits a new record in
+ * Data of the sandbox tracker. Issues are immutable records: a change commits a new record in
  * place of the old one, so that a lagging replica is nothing but an index that is updated later.
  * Instants are milliseconds since the Unix epoch, always whole seconds, as the real tracker has them.
  */
@@ -75,7 +75,7 @@ export type IssueRecord = {
   readonly closedBy: Account | null;
 };
 
-/** Where a number went that is no issue of its repository any more. */
+/** Fate of a number that is no issue of its repository any more. */
 type Departure = {
   /** Readers get 404: they may not see where it went. */
   isHidden?: boolean;
@@ -96,7 +96,7 @@ export type Repository = {
   /** By lower-case name: label names do not differ by case alone. */
   readonly labels: Map<string, Label>;
   readonly issues: IssueIndex;
-  /** What reads see: the same index, or one that lags behind. */
+  /** Index that reads see: the same, or one that lags behind. */
   readonly replica: IssueIndex;
   readonly departures: Map<number, Departure>;
 };
@@ -147,7 +147,7 @@ export type World = {
   readonly ids: Map<string, number>;
   readonly lagging: LaggingWrite[];
   readonly listeners: ((change: TrackerChange) => void)[];
-  /** When versions of the API end, by version. */
+  /** End of versions of the API, by version. */
   readonly versionEnds: Map<string, VersionEnd>;
   /** List rows as bytes of JSON, for the repository's name and API version that `key` holds. */
   readonly rendered: WeakMap<IssueRecord, { key: string; bytes: Buffer }>;

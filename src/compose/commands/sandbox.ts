@@ -75,7 +75,7 @@ async function start(
   writeConfig(configPath, { server, store, ...sandbox.config });
   const { url } = service;
   const program = { command: PROGRAM_COMMAND, openapi: fileURLToPath(programUrl('openapi.json')) };
-  print(renderBanner({ ...sandbox.facts, url, now: clock.now(), apiKey, configPath, program }));
+  print(renderBanner({ ...sandbox.access, url, now: clock.now(), apiKey, configPath, program }));
   log.info({ version: VERSION, commit: COMMIT, url: service.url }, 'listening');
   return { log, service };
 }

@@ -44,10 +44,10 @@ function createStore() {
 
 const noop = (): void => undefined;
 
-type Facts = Parameters<typeof consumerWithKey>[0];
+type ConsumerFields = Parameters<typeof consumerWithKey>[0];
 
-async function insert(facts: Facts = {}): Promise<{ text: string; made: NewKey }> {
-  const { consumer, ...rest } = consumerWithKey(facts);
+async function insert(fields: ConsumerFields = {}): Promise<{ text: string; made: NewKey }> {
+  const { consumer, ...rest } = consumerWithKey(fields);
   store.put(consumer);
   return rest;
 }

@@ -41,9 +41,9 @@ function play({ method, path, status, body, response, headers }: Recorded): void
     .reply(status, response, headers);
 }
 
-type RecordedParts = { client: TrackerClient; repository: Repository; tracker: LeadTracker };
+type RecordedTracker = { client: TrackerClient; repository: Repository; tracker: LeadTracker };
 
-function partsFor(repo: string): RecordedParts & { clock: ReturnType<typeof createFakeClock> } {
+function partsFor(repo: string): RecordedTracker & { clock: ReturnType<typeof createFakeClock> } {
   const clock = createFakeClock(Date.parse('2017-10-10T16:00:00Z'));
   const { client } = createParts({ apiUrl: RECORDED_HOST, clock });
   const repository = createRepository(client, { owner: OWNER, repo }, clock);

@@ -10,7 +10,7 @@ import { Secret } from '#shared/crypto/secret.ts';
 import { startTracker, SANDBOX_ADMIN_TOKEN } from '#sandbox/tracker/tracker.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { createParts, NAME, type Parts, startServer } from './support.ts';
+import { createParts, NAME, type Adapter, startServer } from './support.ts';
 
 const newest: IssueQuery = { state: 'open', labels: [], order: 'created-desc' };
 const longestUnchanged: IssueQuery = { state: 'all', labels: [], order: 'updated-asc' };
@@ -18,7 +18,7 @@ const isUnavailable = { code: 'tracker-unavailable' };
 
 let tracker: Tracker | undefined;
 
-type Rig = Parts & { remote: Tracker };
+type Rig = Adapter & { remote: Tracker };
 
 /** The adapter and the tracker over HTTP, on one clock that stands still. */
 async function setUp(

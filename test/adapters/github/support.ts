@@ -23,7 +23,7 @@ export const ISSUES = '/repos/acme/leads/issues';
 export const REPOSITORY = '/repos/acme/leads';
 export const TOKEN = 'ghp_theTokenThatMustStayHere';
 
-export type Parts = {
+export type Adapter = {
   client: TrackerClient;
   repository: Repository;
   tracker: LeadTracker;
@@ -31,7 +31,7 @@ export type Parts = {
 };
 
 /** The adapter as the composition root builds it. */
-export function createParts(overrides: Partial<TrackerConnection> = {}): Parts {
+export function createParts(overrides: Partial<TrackerConnection> = {}): Adapter {
   const clock = createFakeClock();
   const client = createTrackerClient({
     apiUrl: API,

@@ -5,7 +5,7 @@ import { sha256 } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';
 import { openOperatorApp, type OperatorApp } from '../../support/http/operator.ts';
 
-type Facts = { partnerId?: string; externalId?: string; end?: Settlement };
+type ReceiptFields = { partnerId?: string; externalId?: string; end?: Settlement };
 
 const failed: Settlement = { outcome: 'FAILED', lastError: 'tracker-server', attempts: 11 };
 const done: Settlement = { outcome: 'DONE', erasure: 'incomplete-history', attempts: 2 };
@@ -13,7 +13,7 @@ const done: Settlement = { outcome: 'DONE', erasure: 'incomplete-history', attem
 /** Accepts a delivery of one event now, and ends it where the facts say how. */
 async function receive(
   { receipts, work, clock }: OperatorApp,
-  { partnerId = 'crm-one', externalId = 'x-1', end }: Facts = {},
+  { partnerId = 'crm-one', externalId = 'x-1', end }: ReceiptFields = {},
 ): Promise<string> {
   const id = newUuid();
   const receipt: NewReceipt = {

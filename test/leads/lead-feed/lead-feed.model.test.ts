@@ -215,10 +215,10 @@ async function openWorld(database: Database = temporaryDatabase()) {
   };
 }
 
-type ProcessDeps = { clock: FakeClock; tracker: FakeTracker; database: Database };
+type Surroundings = { clock: FakeClock; tracker: FakeTracker; database: Database };
 
 /** What one process has in its memory, on a store that others are on, too. */
-function startProcess({ clock, tracker, database }: ProcessDeps) {
+function startProcess({ clock, tracker, database }: Surroundings) {
   const now = (): number => clock.now();
   const directory = createLeadDirectory(database, { repository: REPOSITORY, now });
   let isDead = false;

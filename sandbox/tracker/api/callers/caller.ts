@@ -1,7 +1,7 @@
 import type { Account } from '../../world/model.ts';
 
 /**
- * What a credential may do with the repositories, each including the ones before it:
+ * Rights of a credential to the repositories, each including the ones before it:
  * `none` sees nothing, `read` reads, `edit` edits issues but has labels and assignees dropped in
  * silence, `write` pushes, `admin` deletes issues and changes settings.
  */
@@ -13,7 +13,7 @@ export const DEFAULT_LOGIN = 'octo-operator';
 /** A token that the tracker accepts. */
 export type TokenGrant = {
   token: string;
-  /** What its user may do. */
+  /** Rights of its user. */
   can: Ability;
   /** The user; default `octo-operator`. */
   login?: string;
@@ -30,7 +30,7 @@ export type Caller = {
   quotaKey: string;
 };
 
-/** Whether the scopes of a classic token reach a repository; other credentials have none. */
+/** True when the scopes of a classic token reach a repository; other credentials have none. */
 export function isInScope({ scopes }: Caller, { isPrivate }: { isPrivate: boolean }): boolean {
   if (scopes === undefined || scopes.includes('repo')) return true;
   return !isPrivate && scopes.includes('public_repo');

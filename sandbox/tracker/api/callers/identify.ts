@@ -4,7 +4,7 @@ import { type Caller, DEFAULT_LOGIN, type TokenGrant } from './caller.ts';
 import type { World } from '../../world/model.ts';
 import { accountOf } from '../../world/world.ts';
 
-/** Who calls, from the `Authorization` header. @throws Refusal 401 for an unknown credential */
+/** Identifies the caller by the `Authorization` header. @throws Refusal 401 for an unknown credential */
 export function identify(
   deps: { world: World; tokens: ReadonlyMap<string, TokenGrant>; apps: AppTokens },
   authorization: string | undefined,

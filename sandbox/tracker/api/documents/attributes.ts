@@ -54,7 +54,7 @@ export function fieldDocument(world: World, { id, name, dataType, options }: Iss
   };
 }
 
-/** What `field_added` and `field_removed` carry beside the issue. */
+/** Part of `field_added` and `field_removed` beside the issue. */
 export function changedFieldDocuments(world: World, fieldValue: FieldValue): Document {
   const { field } = fieldValue;
   return {

@@ -54,7 +54,7 @@ ${fieldTable(issue)}<p><small>by ${authorOf(issue)}, ${time(issue.createdAt)}</s
   );
 }
 
-/** What an address says about an issue that is not there. */
+/** Page of an issue that is not there. */
 export function missingPage(text: string): TrackerResponse {
   return htmlAnswer('Not here', `<p>${escape(text)}</p><p><a href="/">All issues</a></p>`, {
     status: 404,

@@ -4,7 +4,7 @@ import { nodeId } from './node-id.ts';
 import type { Repository, World } from '../../world/model.ts';
 import { fullNameOf } from '../../world/world.ts';
 
-/** What of a repository hangs on the API's address; `{…}` are URI templates. */
+/** Addresses in a repository, below that of the API; `{…}` are URI templates. */
 const SUB_RESOURCES = {
   forks_url: '/forks',
   keys_url: '/keys{/key_id}',
