@@ -46,7 +46,7 @@ type IdempotentResponse = { response: StoredResponse; isReplayed: boolean };
 
 export type Idempotency = {
   /**
-   * Does `work` once per key and sends its response again to every duplicate of the request for 24
+   * Does `work` once per key and sends its response again to every repeat of the request for 24
    * hours. The response is committed with what the request changed, so that a crash leaves both or
    * none of them. A request that fails leaves its key free.
    * @throws {idempotency-in-progress} while the first one runs

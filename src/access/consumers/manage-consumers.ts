@@ -159,7 +159,7 @@ function parsePatch({
 }
 
 /**
- * Revokes the consumer with all its keys, at once and for good. A duplicate changes nothing.
+ * Revokes the consumer with all its keys, at once and for good. Called again it changes nothing.
  * @throws {not-found} @throws {store-unavailable}
  */
 export function revokeConsumer(

@@ -70,7 +70,7 @@ export async function rotateKey(
   return { consumer, issued: made };
 }
 
-/** Revokes one key, at once and for good. A duplicate changes nothing. @throws {not-found} */
+/** Revokes one key, at once and for good. Called again it changes nothing. @throws {not-found} */
 export function revokeKey(
   registry: ConsumerRegistry,
   { id, keyId }: { id: string; keyId: string },
