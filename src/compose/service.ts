@@ -6,15 +6,18 @@ import type { Access } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
 import { takeOver, type TakeOver } from '#config/take-over.ts';
-import type { TracingChoice } from '#config/tracing.ts';
+import type { Environment } from '#config/interpolate.ts';
+import { ConfigError, renderProblem } from '#config/problems.ts';
+import { readTracing, type TracingChoice } from '#config/tracing.ts';
+import { configWarnings } from '#config/warnings.ts';
 import { createApp, createOperationsApp, type ServerSetup } from '#http/server.ts';
 import type { HttpApp } from '#http/context.ts';
 import { createServiceReports, type ServiceReports } from '#http/readiness.ts';
-
 import type { Clock } from '#shared/clock.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { createRunIds } from '#shared/ids.ts';
-import type { Log } from '#shared/log.ts';
+import { errorFields, type Log } from '#shared/log.ts';
+import { COMMIT, VERSION } from '#shared/program.ts';
 import { createReloadable } from './reloadable.ts';
 import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
@@ -24,9 +27,59 @@ import { cutInTime, drain, listen } from './listen.ts';
 import { storeError } from './start-error.ts';
 import { lockStore, openStore, type Store } from './store.ts';
 import { healthChecks } from './telemetry/health.ts';
-import type { LogOutput } from './telemetry/log.ts';
+import { createLog, type LevelLog, type LogOutput } from './telemetry/log.ts';
 import { createRegistry, logMetrics } from './telemetry/metrics.ts';
 import { createTrackerWebhook } from './tracker-webhook.ts';
+
+/** This process, as a command finds it. */
+export type Program = { clock: Clock; environment: Environment; logOutput: LogOutput };
+
+/**
+ * Starts the service of a configuration. `load` reads that, now and for each reload.
+ * @throws {ConfigError} @throws {StartError}
+ */
+export async function serve(
+  { clock, environment, logOutput }: Program,
+  load: () => Config,
+  stopping: AbortSignal,
+) {
+  const config = load();
+  const log = createLog(config.server.logLevel, logOutput);
+  logWarnings(log, config);
+  const tracing = readTracing(environment);
+  const service = await startService({ config, clock, log, logOutput, tracing, stopping });
+  const { url, publicUrl } = service;
+  const portal = config.portal && { portal: `${publicUrl}/portal` };
+  log.info({ version: VERSION, commit: COMMIT, ...portal, url }, 'listening');
+  return { stop: () => service.stop(), reload: () => reload(service, load, log) };
+}
+
+/**
+ * Reads the configuration again and takes over what a running service can. A configuration that is
+ * wrong changes nothing. The result is one line of the log, with keys and without values.
+ */
+function reload(service: Service, load: () => Config, log: LevelLog): void {
+  try {
+    const { config, ...taken } = service.reload(load());
+    log.setLevel(config.server.logLevel);
+    logWarnings(log, config);
+    const changed = taken.changed.join(', ');
+    const restartNeeded = taken.restartNeeded.join(', ');
+    if (restartNeeded === '') log.info({ changed }, 'configuration reloaded');
+    else log.warn({ changed, restartNeeded }, 'configuration reloaded: some keys need a restart');
+  } catch (error) {
+    const fields =
+      error instanceof ConfigError
+        ? { problems: error.problems.map(renderProblem).join('; ') }
+        : errorFields(error);
+    log.error(fields, 'configuration not reloaded: nothing was changed');
+  }
+}
+
+/** Tells of settings that are allowed and likely not meant. */
+function logWarnings(log: Log, config: Config): void {
+  for (const { key, text } of configWarnings(config)) log.warn({ key }, text);
+}
 
 type Start = {
   config: Config;
@@ -68,14 +121,14 @@ export type Service = {
 export async function startService(start: Start): Promise<Service> {
   const cleanup = createCleanupStack();
   try {
-    return await serve(start, cleanup);
+    return await open(start, cleanup);
   } catch (error) {
     await cleanup.releaseAll().catch(() => undefined);
     throw storeError(error, start.config.store.url);
   }
 }
 
-async function serve(start: Start, cleanup: CleanupStack): Promise<Service> {
+async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
   const { config, clock, log, logOutput } = start;
   const tracing = await openTracing(start, cleanup); // given back last: it tells of the stop
   const lock = await lockStore(config.store, start);

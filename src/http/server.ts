@@ -19,7 +19,6 @@ import type { Log } from '#shared/log.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createResponseHooks } from './responses/response-hooks.ts';
 import { createUnread } from './responses/unread.ts';
-import { createCors } from './responses/cors.ts';
 import {
   type BodyBudget,
   createBodyBudget,
@@ -130,7 +129,6 @@ export function createServer(setup: ServerSetup): { app: HttpApp; context: HttpC
   const earlyErrors: HttpContext['earlyErrors'] = new Set();
   const responder = {
     ...setup,
-    cors: createCors(setup.corsOrigins ?? []),
     answeredEarly: new WeakMap(),
     problemPages: new Set<ProblemPage>(),
     refusalLog: createRefusalLog(setup),

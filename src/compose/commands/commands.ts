@@ -10,7 +10,7 @@ import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/report.ts';
 import { openStore, type Store } from '../store.ts';
 import type { SandboxRequest, TrackerRequest } from './sandbox.ts';
-import type { Program } from './serve.ts';
+import type { Program } from '../service.ts';
 
 const FETCH_TIMEOUT_MS = 10 * SECOND;
 
@@ -24,7 +24,7 @@ export function createCommandServices(program: Program) {
   return {
     serve: {
       service: async (load: () => Config, stopping: AbortSignal) =>
-        (await import('./serve.ts')).serve(program, load, stopping),
+        (await import('../service.ts')).serve(program, load, stopping),
       sandbox: async (request: SandboxRequest) =>
         (await import('./sandbox.ts')).startSandboxService(program, request),
       tracker: async (request: TrackerRequest) =>

@@ -10,14 +10,6 @@ export const uncached = { 'Cache-Control': 'no-store' } as const;
 /** For responses of one caller, which revalidates them at every use. */
 export const REVALIDATED = 'private, no-cache';
 
-/**
- * The response is stored for one credential at most, the one in the header `credential`, and is
- * revalidated at every use.
- */
-export function revalidatedFor<Header extends string>(credential: Header) {
-  return { 'cache-control': REVALIDATED, vary: credential } as const;
-}
-
 /** @see draft-ietf-httpapi-ratelimit-headers-10 */
 export function rateLimitHeaders({ limitPerMinute, remaining, resetSeconds }: RateLimit) {
   return {

@@ -41,7 +41,7 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
     if (!isHead(request))
       onceSent(request, () => leadFeed.noteRead(toQuery(query), page, visibilityOf(request)));
     return unread.send(request, bytesOfPage(page), () =>
-      reply.headers({ ...headers, 'content-type': JSON_MEDIA_TYPE }).send(renderFeedPage(page)),
+      reply.header('content-type', JSON_MEDIA_TYPE).send(renderFeedPage(page)),
     );
   };
   const stream = async (request: FastifyRequest, reply: FastifyReply, query: ChangesQuery) => {
@@ -74,7 +74,7 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
 const isHead = ({ method }: FastifyRequest): boolean => method === 'HEAD';
 const ENDED = AbortSignal.abort();
 
-const headers = { ...uncached, vary: 'X-API-KEY, Accept' };
+const sends = { ...uncached, Vary: 'X-API-KEY, Accept' };
 
 const changesQuery = z
   .strictObject({
@@ -132,7 +132,7 @@ const changesRoute = describeRoute({
       others: { 'text/event-stream': feedEventOut },
     },
   },
-  headers: ['Cache-Control', 'Vary'],
+  sends,
   problems: [
     'invalid-cursor',
     'cursor-expired',
@@ -198,7 +198,7 @@ const READ_WITHIN_MS = 10 * SECOND;
 /** Begins the response, whose headers say what follows. */
 function beginStream({ request, reply }: Exchange): ServerResponse {
   const { raw } = reply;
-  addCorsHeaders(request, reply.headers(headers));
+  addCorsHeaders(request, reply.headers(sends));
   raw.writeHead(200, [
     ...Object.entries(reply.getHeaders()).flatMap(([name, value]) => [name, String(value)]),
     'content-type',

@@ -13,7 +13,7 @@ import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
 import { splitLabels } from '#leads/model/labels.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
 import { requireLeadGrant, visibilityOf } from '../auth/key-access.ts';
-import { revalidatedFor, nextLink } from '../responses/headers.ts';
+import { nextLink, REVALIDATED } from '../responses/headers.ts';
 import { cacheStatus, renderOnce, sendRendered } from '../responses/rendered-response.ts';
 import { describeRoute, keyHeaders } from '../openapi/describe-route.ts';
 import { createReadMetrics } from '../telemetry/requests.ts';
@@ -93,18 +93,17 @@ export function leadRoutes(app: HttpApp, context: AreaContext): void {
   );
 }
 
-const stored = revalidatedFor('X-API-KEY');
-
 function headersOf(cache: CacheStatus): Record<string, string> {
   return {
-    ...stored,
     age: String(Math.max(0, Math.floor(cache.ageMs / 1000))),
     'cache-status': cacheStatus(cache),
   };
 }
 
 const leadProblems = ['insufficient-scope', 'tracker-failed', 'tracker-unavailable'] as const;
-const leadHeaders = ['ETag', 'Cache-Control', 'Vary', 'Age', 'Cache-Status'] as const;
+/** A response is stored for one key at most, and revalidated at every use. */
+const sends = { 'Cache-Control': REVALIDATED, Vary: 'X-API-KEY' };
+const leadHeaders = ['ETag', 'Age', 'Cache-Status'] as const;
 
 const listRoute = describeRoute({
   tag: 'Leads',
@@ -116,6 +115,7 @@ const listRoute = describeRoute({
   request: { querystring: leadListQuery },
   ok: { 200: { description: 'One page of leads.', schema: leadListOut } },
   notModified: true,
+  sends,
   headers: [...leadHeaders, ...keyHeaders, 'Link'],
   problems: ['invalid-cursor', ...leadProblems],
 });
@@ -129,6 +129,7 @@ const detailRoute = describeRoute({
   request: { params: leadParams },
   ok: { 200: { description: 'The lead.', schema: leadOut } },
   notModified: true,
+  sends,
   headers: leadHeaders,
   problems: ['lead-not-found', ...leadProblems],
 });

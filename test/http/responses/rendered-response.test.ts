@@ -8,7 +8,6 @@ import {
   createResponseCache,
 } from '#http/responses/rendered-response.ts';
 import nock from 'nock';
-import { revalidatedFor } from '#http/responses/headers.ts';
 import { createServer } from '#http/server.ts';
 import { exchangeBytes } from '../../e2e/support/raw-http.ts';
 import { serverDeps } from '../../support/http/app.ts';
@@ -56,7 +55,10 @@ async function serve(title: string): Promise<number> {
   void app.register(async (scope) => {
     for (const path of ['/api/v1/leads', '/api/v1/leads/7'])
       scope.get(path, (request, reply) =>
-        sendRendered({ request, reply }, render({ title }), revalidatedFor('X-API-KEY')),
+        sendRendered({ request, reply }, render({ title }), {
+          'cache-control': 'private, no-cache',
+          vary: 'X-API-KEY',
+        }),
       );
   });
   onTestFinished(() => app.close());
