@@ -24,7 +24,7 @@ salespeople edit leads and a partner floods it with events, and shows what came 
   --simulate      plays histories of a simulated service instead, as many as there is time for; --seed N begins with that one,
                   --seeds N plays so many, --steps N and --people X (0 to 1) less of each; --store and --postgres as above,
                   but one that is started for it is not disturbed;
-                  --planted plants ten mistakes, one at a time, and tells how many histories it takes to find each
+                  --planted plants mistakes, one at a time, and tells how many histories it takes to find each
   --power-cuts N  on SQLite, and before the rest: under load the power goes N times (30; 0 for none), and the program is started
                   on what the disk may hold then. Needs Linux and a C compiler
 `;

@@ -55,11 +55,14 @@ export function createModel() {
   const merges: Merge[] = [];
   /** Released by an operator, or asked for. */
   const released = new Set<number>();
+  /** In what steps receipts came to their ends. */
+  const ended = new Map<string, number>();
   return {
     leads,
     sent,
     merges,
     released,
+    ended,
     crashes: 0,
     changedAtMs: 0,
     /** When the tracker's quota is renewed. */

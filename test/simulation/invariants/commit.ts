@@ -39,6 +39,13 @@ export function createCommitCheck(world: World): (by: Owner) => void {
     }
     claimed = now;
   };
+  const noteEnds = (rows: readonly EventRow[]): void => {
+    const ids = new Set(rows.map(({ receiptId }) => receiptId));
+    for (const { receiptId, outcome } of rows) if (outcome === 'PENDING') ids.delete(receiptId);
+    for (const { receiptId } of rows)
+      if (!ids.has(receiptId)) model.ended.delete(receiptId);
+      else if (!model.ended.has(receiptId)) model.ended.set(receiptId, scheduler.steps());
+  };
   const checkEvent = (by: Owner, row: EventRow, former: EventRow | undefined): void => {
     if (row.leaseToken !== null && row.leaseToken !== former?.leaseToken) {
       holders.set(row.leaseToken, by);
@@ -58,6 +65,7 @@ export function createCommitCheck(world: World): (by: Owner) => void {
   return (by) => {
     noteClaims();
     const rows = new Map(inspector.events().map((row) => [row.id, row]));
+    noteEnds([...rows.values()]);
     for (const [id, row] of rows) checkEvent(by, row, before.get(id));
     for (const id of before.keys())
       if (!rows.has(id)) world.violate(`event ${id} is gone from the store`);

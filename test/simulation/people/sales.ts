@@ -22,6 +22,7 @@ const ACTS: readonly Act[] = [
   [2, 'puts eu on', ({ tracker }, number) => relabel(tracker, number, ['eu'], [])],
   [2, 'takes eu off', ({ tracker }, number) => relabel(tracker, number, [], ['eu'])],
   [1, 'takes qualified off', ({ tracker }, number) => relabel(tracker, number, [], ['qualified'])],
+  [3, 'gives eu to all or takes it from them, beginning with', relabelAll],
   [2, 'closes', ({ tracker }, number) => tracker.setState(number, 'closed')],
   [1, 'opens', ({ tracker }, number) => tracker.setState(number, 'open')],
   [
@@ -55,6 +56,13 @@ function relabel(
   const issue = tracker.readIssue(number);
   const has = new Set(issue?.labels.map(({ name }) => name));
   tracker.relabel(number, { add: add.filter((name) => !has.has(name)), remove });
+}
+
+/** In one second, as by a filter and a tick at the tracker. */
+function relabelAll({ tracker, random }: World, first: number): void {
+  const isOn = random() < 0.5;
+  for (const { number } of tracker.issues())
+    if (number >= first) relabel(tracker, number, isOn ? ['eu'] : [], isOn ? [] : ['eu']);
 }
 
 function work(world: World): void {

@@ -65,7 +65,7 @@ export async function beTool(world: World, tool: Tool, pauseMs: number): Promise
     const work =
       act < 0.6
         ? follow(world, tool, {
-            limit: 1 + Math.floor(world.random() * 4),
+            limit: 1 + Math.floor(world.random() ** 2 * 4),
             waitMs: act < 0.2 ? 20 * SECOND : 0,
           })
         : act < 0.85

@@ -58,7 +58,13 @@ export const bugs: readonly Bug[] = [
     to: 'AND position > @position AND @number = @number',
   },
   {
-    name: 'a replay that acts twice',
+    name: 'a replay of what is done',
+    file: 'src/partners/receipts/replay-receipts.ts',
+    from: "const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;\n\n/** Without its payload an event cannot be worked again: nobody knows any more whom it named. */\nconst CAN_BE_REPLAYED = `${ENDED_BADLY} AND payload IS NOT NULL`;",
+    to: "const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED', 'DONE')`;\nconst CAN_BE_REPLAYED = ENDED_BADLY;",
+  },
+  {
+    name: 'a replay that comments twice',
     file: 'src/partners/worker/act/act-on-lead.ts',
     from: "  if (found.kind === 'found') return 'found';\n  if (found.kind !== 'none') return seenBefore(found);\n",
     to: '',
