@@ -59,7 +59,7 @@ export function nextChange(
   position: number,
 ): LeadChange | undefined {
   const isVisible = given.isVisible && !mayBeGone(known, given, position);
-  const { seen = [], ...state } = { ...given, isVisible };
+  const { seen = [], ...state } = { ...given, ...newerThan(known, given), isVisible };
   if (!known) {
     if (!state.isVisible && seen.length === 0) return undefined;
     return { ...state, position, carried: carriedAfter([], { ...state, seen }, position) };
@@ -73,6 +73,21 @@ export function nextChange(
       carried: carriedAfter(known.carried, { ...state, seen }, position),
     };
   return known.isVisible && !known.look && look ? { ...known, look } : undefined;
+}
+
+/** Readers were shown a newer state than what the directory has met: of the older one only its labels count. */
+function newerThan(known: LeadChange | undefined, given: LeadState): Partial<LeadState> {
+  const isNewer = known?.isVisible === true && given.isVisible && known.updatedAt > given.updatedAt;
+  return isNewer ? { updatedAt: known.updatedAt, labels: known.labels, look: known.look } : {};
+}
+
+/** The row of a lead that a reader of the feed was told as it is, be that ahead of what was noted of it. */
+export function toldChange(
+  known: LeadChange | undefined,
+  lead: ReadLead,
+  position: number,
+): LeadChange | undefined {
+  return known?.isVisible ? nextChange(known, { ...lead, isVisible: true }, position) : undefined;
 }
 
 /**

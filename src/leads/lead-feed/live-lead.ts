@@ -8,8 +8,8 @@ import { type Lead, lookOf } from '../model/lead-out.ts';
 import type { LeadReader } from '../reading/lead-reader.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import type { LeadStore } from '../lead-store.ts';
-import { hideLead } from './note-changes.ts';
-import type { LeadChange } from './lead-change.ts';
+import { hiddenSince, hideLead, noteRead } from './note-changes.ts';
+import { type LeadChange, toldChange } from './lead-change.ts';
 
 /** Leads as they are now, for the feed. */
 export type LiveLeads = {
@@ -26,28 +26,59 @@ type NotedLead = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels'
 const ASK_AGAIN_MS = SECOND;
 
 /**
- * The lead of a change, as it is now. `gone`: this reader cannot read it any more. `later`: what the tracker shows is
- * older than the change.
+ * The lead of a change, as it is now; without `lead` this reader cannot read it any more. `shownAt`: the position of a
+ * newer change that tells the same.
+ */
+export type LiveLead = { lead?: Lead; shownAt?: number };
+
+/**
+ * Undefined: not yet, for what the tracker shows is older than the change. What is ahead of the change is noted, so
+ * that nobody who was told it is told it again.
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  */
 export async function readLiveLead(
   leads: LiveLeads,
   change: NotedLead,
   visibility: Visibility,
-): Promise<Lead | 'gone' | 'later'> {
+): Promise<LiveLead | undefined> {
   const { number, position } = change;
   const ageMs = leads.clock.now() - position;
   const at = { ...change, changedAt: leads.clock.monotonicMs() - ageMs };
   const { found, isAsNew } = await findLead(leads, at);
-  if (!isAsNew && ageMs < REPLICA_LAG_MAX_MS) return 'later';
+  if (!isAsNew && ageMs < REPLICA_LAG_MAX_MS) return undefined;
+  const lead = await readIfThere(leads, number, visibility);
+  // No webhook told: should it come back, that is a change.
+  if (!lead && !found) await hideLead(leads.store, number);
+  const shown = lead ?? found?.lead;
+  const shownAt = shown && (await noteAhead(leads, change, shown));
+  return { lead, shownAt: shownAt ?? (lead ? undefined : await hiddenSince(leads.store, number)) };
+}
+
+async function readIfThere(
+  { reader }: LiveLeads,
+  number: number,
+  visibility: Visibility,
+): Promise<Lead | undefined> {
   try {
-    return (await leads.reader.read(String(number), visibility)).value;
+    return (await reader.read(String(number), visibility)).value;
   } catch (error) {
     if (!isTrackportError(error, 'lead-not-found')) throw error;
-    // No webhook told: should it come back, that is a change.
-    if (!found) await hideLead(leads.store, number);
-    return 'gone';
+    return undefined;
   }
+}
+
+/** The tracker counts whole seconds: within one what looks otherwise is taken for newer. */
+async function noteAhead(
+  { store, lookKey }: LiveLeads,
+  { number, updatedAt: notedAt, look: noted }: NotedLead,
+  lead: Lead,
+): Promise<number | undefined> {
+  const updatedAt = Date.parse(lead.updatedAt);
+  const look = lookOf(lookKey, lead);
+  const isAhead = updatedAt === notedAt ? noted?.equals(look) === false : updatedAt > notedAt;
+  if (!isAhead) return undefined;
+  const read = { number, updatedAt, labels: foldLabels(lead.labels), look };
+  return (await noteRead(store, [read], toldChange)).get(number);
 }
 
 /** `changedAt`: on the monotonic clock. */

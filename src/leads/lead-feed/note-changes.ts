@@ -186,6 +186,7 @@ const KNOWN_BY_NAME = `
 export async function noteRead(
   store: LeadStore,
   leads: readonly ReadLead[],
+  changeOf = shownChange,
 ): Promise<ReadonlyMap<number, number>> {
   const { db, repository: name, clock } = store;
   const numbers = leads.map((lead) => lead.number);
@@ -194,24 +195,40 @@ export async function noteRead(
     return new Map(rows.map((row) => [row.number, toChange(row)]));
   };
   const before = await read();
-  const isAllKnown = !leads.some((lead) => shownChange(before.get(lead.number), lead, 0));
+  const isAllKnown = !leads.some((lead) => changeOf(before.get(lead.number), lead, 0));
   if (!isAllKnown)
     await db.exclusive(async (tx) => {
       const id = await readRepositoryId(tx, name);
-      if (id !== undefined) await showLeads(tx, { id, numbers, at: clock.now() }, leads);
+      if (id !== undefined)
+        await showLeads(tx, { id, numbers, at: clock.now() }, { leads, changeOf });
     });
   const known = isAllKnown ? before : await read();
   return new Map(leads.flatMap((lead) => positionOf(lead, known.get(lead.number))));
 }
 
-async function showLeads(tx: Tx, touched: Touched, leads: readonly ReadLead[]): Promise<void> {
+async function showLeads(
+  tx: Tx,
+  touched: Touched,
+  { leads, changeOf }: { leads: readonly ReadLead[]; changeOf: typeof shownChange },
+): Promise<void> {
   const { known, position } = await readKnown(tx, touched);
   const changes = leads.flatMap((lead) => {
     const before = known.get(lead.number);
     const isOld = !before && lead.updatedAt < touched.at - DAY;
-    return shownChange(before, lead, isOld ? lead.updatedAt : position) ?? [];
+    return changeOf(before, lead, isOld ? lead.updatedAt : position) ?? [];
   });
   putChanges(tx, touched.id, { changes, position });
+}
+
+const HIDDEN = `
+  SELECT position FROM lead_change WHERE repository_id = ${NAMED} AND number = @number AND NOT is_visible`;
+
+/** Position of the change by which nobody can read the lead any more. @throws {store-unavailable} */
+export async function hiddenSince(
+  { db, repository: name }: LeadStore,
+  number: number,
+): Promise<number | undefined> {
+  return (await db.get<{ position: number }>(HIDDEN, { name, number }))?.position;
 }
 
 function positionOf(lead: ReadLead, known?: LeadChange): [number, number][] {

@@ -141,11 +141,12 @@ async function readChanges(
   const looked = await lookThrough(feed, from, { limit, visibility });
   const { changes } = looked;
   const read = await readInOrder(feed, changes, visibility);
-  const entries = read.done
+  const done = withPositions(from, read.done);
+  const entries = done
     .filter(({ change, item }) => item.type === 'lead.changed' || !isSent(change, removedUpTo))
-    .map(({ change, item }) => ({ item, position: goOn(from, placeOf(change)) }));
-  const lastRead = read.done.at(-1);
-  const next = goOn(from, lastRead ? placeOf(lastRead.change) : place);
+    .map(({ item, position }) => ({ item, position }));
+  const last = done.at(-1);
+  const next = last ? last.position : goOn(from, place);
   if (read.isFull) return { entries, next, hasMore: true, isWaiting: false };
   if (read.done.length < changes.length) {
     const rest = changes.slice(read.done.length);
@@ -154,7 +155,10 @@ async function readChanges(
     return { entries: all, next: all.at(-1)?.position ?? next, hasMore: true, isWaiting: true };
   }
   const isAtEnd = !looked.hasMore && isBehind(end, looked.upTo);
-  const behind = goOn({ ...from, removedUpTo: undefined }, isAtEnd ? end : looked.upTo);
+  const behind = goOn(
+    { ...from, shown: next.shown, removedUpTo: undefined },
+    isAtEnd ? end : looked.upTo,
+  );
   if (!looked.hasMore) delete behind.since;
   return { entries, next: behind, hasMore: looked.hasMore, isWaiting: false };
 }
@@ -219,7 +223,24 @@ function toPosition(place: FeedPlace, removedUpTo: FeedPlace | undefined): FeedP
   return { place, ...(isBeyond && { removedUpTo }) };
 }
 
-type Read = { change: Told; item: FeedItem };
+/** `shownAt`: the position of a newer change that tells the same. */
+type Read = { change: Told; item: FeedItem; shownAt?: number };
+
+/** Each with where a reader goes on that has it, and those before it. */
+function withPositions(
+  from: FeedPosition,
+  reads: readonly Read[],
+): (Read & { position: FeedPosition })[] {
+  let { shown = [] } = from;
+  return reads.map((read) => {
+    const { change, shownAt } = read;
+    if (shownAt !== undefined) shown = [...shown, [shownAt, change.number] as const];
+    return {
+      ...read,
+      position: goOn({ ...from, shown: shown.slice(-SHOWN_MAX) }, placeOf(change)),
+    };
+  });
+}
 
 /** Items until the page is full, or until the first that cannot be told yet; `error` is why. */
 async function readInOrder(
@@ -231,33 +252,34 @@ async function readInOrder(
   let bytes = 0;
   for (let at = 0; at < changes.length; at += READ_AT_ONCE) {
     const some = changes.slice(at, at + READ_AT_ONCE);
-    const items = await Promise.allSettled(some.map((one) => toItem(feed, one, visibility)));
-    for (const [index, change] of some.entries()) {
-      const result = items[index];
-      if (result?.status === 'rejected') {
+    for (const result of await Promise.allSettled(
+      some.map((one) => readChange(feed, one, visibility)),
+    )) {
+      if (result.status === 'rejected') {
         if (!isTrackerFault(result.reason)) throw result.reason;
         return { done, error: result.reason };
       }
-      const item = result?.value;
-      if (item === undefined) return { done };
-      bytes += bytesOfItem(item);
+      const { value } = result;
+      if (value === undefined) return { done };
+      bytes += bytesOfItem(value.item);
       if (bytes > PAGE_BYTES_MAX && done.length > 0) return { done, isFull: true };
-      done.push({ change, item });
+      done.push(value);
     }
   }
   return { done };
 }
 
 /** Undefined: not yet. */
-async function toItem(
+async function readChange(
   feed: Feed,
   change: Told,
   visibility: Visibility,
-): Promise<FeedItem | undefined> {
-  if (change.leftAt !== undefined) return toRemoved(change);
-  const lead = await readLiveLead(feed, change, visibility);
-  if (lead === 'later') return undefined;
-  return lead === 'gone' ? toRemoved(change) : toChanged(change, lead);
+): Promise<Read | undefined> {
+  if (change.leftAt !== undefined) return { change, item: toRemoved(change) };
+  const live = await readLiveLead(feed, change, visibility);
+  if (!live) return undefined;
+  const item = live.lead ? toChanged(change, live.lead) : toRemoved(change);
+  return { change, item, shownAt: live.shownAt };
 }
 
 function toChanged({ number, position }: Pick<Told, 'number' | 'position'>, lead: Lead): FeedItem {

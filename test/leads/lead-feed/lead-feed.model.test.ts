@@ -469,3 +469,70 @@ describe('what a webhook has told to be gone a moment ago', () => {
     await world.close();
   });
 });
+
+describe('what a read finds before anybody has noted it is told once:', () => {
+  const told = 'never';
+  test.each<[what: string, gapMs: number, unnoted: Step, of: 'all' | 'eu']>([
+    ['an edit', 2 * SECOND, { kind: 'edit', lead: 0, told }, 'all'],
+    ['an edit of the same second', 0, { kind: 'edit', lead: 0, told }, 'all'],
+    [
+      'an approval that ended',
+      2 * SECOND,
+      { kind: 'relabel', lead: 0, labels: ['eu'], told },
+      'all',
+    ],
+    [
+      'a label that went',
+      2 * SECOND,
+      { kind: 'relabel', lead: 0, labels: ['approved'], told },
+      'eu',
+    ],
+    ['an issue that went', 2 * SECOND, { kind: 'remove', lead: 0, isMoved: false, told }, 'all'],
+  ])('%s', async (_what, gapMs, unnoted, of) => {
+    const world = await openWorld();
+    const { clock } = world;
+    const reader = world.readers[of === 'all' ? 0 : 1];
+    await take(world, { kind: 'open', labels: ['approved', 'eu'], told: 'at once' });
+    await clock.advance(MINUTE);
+    await reader?.catchUp();
+    await take(world, { kind: 'edit', lead: 0, told: 'at once' });
+    await clock.advance(gapMs);
+    await take(world, unnoted);
+    await clock.advance(20 * SECOND);
+    const before = reader?.taken() ?? 0;
+    await reader?.catchUp();
+    expect(reader?.taken()).toBe(before + 1);
+    expect([...(reader?.copy ?? [])]).toEqual(
+      await world.walk(reader?.visibility ?? { consumerId: '', labels: [] }),
+    );
+    await clock.advance(2 * MINUTE);
+    await reader?.catchUp();
+    expect(reader?.taken()).toBe(before + 1);
+    await world.close();
+  });
+
+  test('an older state that comes to be known behind it is no change', async () => {
+    const world = await openWorld();
+    const {
+      clock,
+      readers: [reader],
+    } = world;
+    await take(world, { kind: 'open', labels: ['approved'], told: 'at once' });
+    await clock.advance(MINUTE);
+    await reader?.catchUp();
+    await take(world, { kind: 'edit', lead: 0, told: 'at once' });
+    await clock.advance(2 * SECOND);
+    await take(world, { kind: 'edit', lead: 0, told: 'late' });
+    await clock.advance(2 * SECOND);
+    await take(world, { kind: 'edit', lead: 0, told: 'never' });
+    await clock.advance(20 * SECOND);
+    await reader?.catchUp();
+    const before = reader?.taken();
+    await take(world, { kind: 'deliver' });
+    await reader?.catchUp();
+    await clock.advance(2 * MINUTE);
+    await reader?.catchUp();
+    expect(reader?.taken()).toBe(before);
+    await world.close();
+  });
+});

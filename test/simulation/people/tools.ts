@@ -15,8 +15,6 @@ export type Tool = {
   key: string;
   cursor: string | undefined;
   copy: Map<string, Lead>;
-  /** When it asked for each lead that it was told, in ms since the Unix epoch. */
-  toldAt: Map<string, number>;
   /** It went back to an older cursor at some time. */
   wentBack: boolean;
 };
@@ -28,7 +26,6 @@ export function createTool(name: string): Tool {
     key: '',
     cursor: undefined,
     copy: new Map(),
-    toldAt: new Map(),
     wentBack: false,
   };
 }
@@ -107,7 +104,6 @@ export async function follow(
   const since = world.scheduler.steps();
   const { cursor, key } = tool;
   const isNew = tool.cursor === undefined;
-  const askedAt = world.scheduler.now();
   const { page, instance } = await world.call(async ({ parts, visibilityOf }, answering) => {
     const visibility = await visibilityOf(key);
     const query = {
@@ -122,11 +118,11 @@ export async function follow(
       instance: answering,
     };
   });
-  if (isNew) Object.assign(tool, { copy: new Map(), toldAt: new Map() });
+  if (isNew) tool.copy = new Map();
   const { items, pagination } = page;
   const changed = items.flatMap((item) => (item.type === 'lead.changed' ? [item.lead] : []));
   checkShown(world, changed, { instance, since, isStale: true });
-  for (const item of items) put(world, tool, item, askedAt);
+  for (const item of items) put(world, tool, item);
   if (items.length > 0)
     world.tell(`${tool.name} is told ${items.map(({ type, id }) => `${type} ${id}`).join(', ')}`);
   if (world.random() < 0.05 && cursor !== undefined) tool.wentBack = true;
@@ -136,20 +132,15 @@ export async function follow(
   return pagination.hasMore;
 }
 
-const COMMITTED_WITHIN_MS = 10 * SECOND;
-
 /** What was told before is told again after a crash, and to a cursor that went back. */
-function put(world: World, tool: Tool, item: FeedItem, askedAt: number): void {
-  const { copy, toldAt } = tool;
+function put(world: World, tool: Tool, item: FeedItem): void {
+  const { copy } = tool;
   if (item.type === 'lead.removed') return void copy.delete(item.id);
   const { model } = world;
   const isQuiet = !model.hasLag && model.crashes === 0 && !tool.wentBack;
-  // What is read live may be ahead of what is noted, and noted later; and what is noted is committed later.
-  const isKnown = Date.parse(item.at) + COMMITTED_WITHIN_MS < (toldAt.get(item.id) ?? 0);
-  if (isQuiet && isKnown && isDeepStrictEqual(copy.get(item.id), item.lead))
+  if (isQuiet && isDeepStrictEqual(copy.get(item.id), item.lead))
     world.violate(`${tool.name} was told of lead ${item.id} twice as it is`);
   copy.set(item.id, item.lead);
-  toldAt.set(item.id, askedAt);
 }
 
 /** The whole list, page by page. */
