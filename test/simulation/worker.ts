@@ -25,6 +25,9 @@ export type Told = Omit<Result, 'history'> & {
   isOnPostgres: boolean;
 };
 
+/** Each read is a step there: so many more are needed for as much. */
+const ON_POSTGRES = 3;
+
 async function play({
   from,
   every,
@@ -40,7 +43,8 @@ async function play({
   const endsAt = process.uptime() + seconds;
   patchProcess();
   for (let seed = from; seed < below && process.uptime() < endsAt; seed += every) {
-    const whole = { ...sizeOf(seed), ...size };
+    const { steps, people } = sizeOf(seed);
+    const whole = { steps: postgres ? ON_POSTGRES * steps : steps, people, ...size };
     const { history, ...result } = await simulate(simulation, seed, whole);
     const told =
       result.violations.length === 0 || !shrinks

@@ -77,7 +77,10 @@ export function patchDriver(play: Play): void {
 /** The server's processes that work for an instance, which has no more use for them. */
 export function processesOf({ lines, underWay }: Play, owner: Owner): number[] {
   const own = [...lines.values()].filter((line) => line.owner === owner);
-  for (const { client } of own) underWay.end(client);
+  for (const { client } of own) {
+    underWay.end(client);
+    lines.delete(client);
+  }
   return own.flatMap(({ client }) => client.processID ?? []);
 }
 

@@ -11,6 +11,8 @@ import { createUnderWay } from './under-way.ts';
 const TABLES = `
   SELECT relname AS name FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`;
+const LOCK = 'SELECT pg_try_advisory_lock(1953653099, 2) AS taken'; // @see Database.exclusive
+const UNLOCK = 'SELECT pg_advisory_unlock(1953653099, 2)';
 const REFUSES = `ALTER TABLE receipt ADD CHECK (correlation_id <> '${POISONED}')`;
 const WAITING = 'SELECT DISTINCT pid FROM pg_locks WHERE NOT granted';
 const END = `
@@ -60,6 +62,11 @@ function openStore(ask: Ask, { server, url, drop }: Place): SimulatedStore {
           while (ask(url, END, processes).length > 0);
         },
       };
+    },
+    lock: () => {
+      const other = `${url}?application_name=other`;
+      if (!ask<{ taken: boolean }>(other, LOCK)[0]?.taken) return undefined;
+      return () => void ask(other, UNLOCK);
     },
     settled: underWay.settled,
     orphans: {},

@@ -4,8 +4,6 @@ const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis;
 /** Ms of real time until it is looked whether whoever is not answered waits for a lock. */
 const LOOK_AFTER_MS = 2;
 const LOOKS_MAX = 15_000;
-/** Whoever breaks off is told nothing. */
-const LOOKS_FOR_NOTIFICATION = 25;
 
 type Asking = { processID: number | null };
 
@@ -42,7 +40,6 @@ export function createUnderWay(findWaiting: () => number[]) {
     /** Resolves when nothing goes on but what waits for a lock. */
     settled: async (): Promise<void> => {
       for (let looks = 0; requests.size + notifications.size > 0; looks += 1) {
-        if (looks > LOOKS_FOR_NOTIFICATION) notifications.clear();
         if (looks > LOOKS_MAX) throw new Error('the server does not answer');
         const isLook = notifications.size === 0 && (someWait || looks > 0);
         someWait = isLook && areWaiting();
