@@ -1,5 +1,6 @@
 import {
   blockedUntil,
+  createOwnComment,
   findMatch,
   hasLeadsElsewhere,
   isOvertaken,
@@ -17,7 +18,6 @@ import {
   reschedule,
   saveProgress,
 } from '#partners/worker/lease-events.ts';
-import { createOwnComment } from '#partners/worker/act/own-comment.ts';
 import { settle } from '#partners/worker/end-event.ts';
 import { keepMatches, type NewMatch } from '#partners/worker/match/keep-matches.ts';
 import type { Settlement, Stage, WorkItem } from '#partners/worker/work-item.ts';

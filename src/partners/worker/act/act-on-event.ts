@@ -7,7 +7,7 @@ import {
   jitteredWaitMsAfter,
   type Random,
 } from '#shared/resilience/backoff.ts';
-import { actOnLead, type Delay, type LeadDeps, type LeadTask } from './act-on-lead.ts';
+import { actOnLead, type Delay, type LeadWriter, type LeadTask } from './act-on-lead.ts';
 import { type DeletionLabels, leastErasure } from './issue-edit.ts';
 import {
   type ActProgress,
@@ -17,6 +17,7 @@ import {
   type WorkItem,
 } from '../work-item.ts';
 import {
+  createOwnComment,
   hasLeadsElsewhere,
   LeadBlocked,
   LeadGone,
@@ -26,21 +27,21 @@ import {
   Overtaken,
 } from '../event-leads.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
-import { createOwnComment } from './own-comment.ts';
 import { type EventErrorCode, remainders } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { giveBack, reschedule } from '../lease-events.ts';
 import { reportEnd, settle } from '../end-event.ts';
 import type { Database } from '#shared/database.ts';
 
-/** What the configuration says of deletions. */
+/** Rules of the configuration for deletions. */
 export type DeletionRules = {
   labels: DeletionLabels;
   /** After the last wait the event ends FAILED. */
   retryMs: BackoffSchedule;
 };
 
-export type Acting = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
+/** Store and tracker on which the worker acts. */
+export type Acting = Omit<LeadWriter, 'labels' | 'pacer' | 'refusals'> & {
   pacer: Pacer;
   refusals: WriteRefusals;
   db: Database;
@@ -54,9 +55,10 @@ export type Acting = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
   tracing?: Tracing;
 };
 
-type EventDeps = Acting & DeletionRules;
+/** One attempt at an event, by the rules in force when it begins. */
+type Attempt = Acting & DeletionRules;
 
-/** What the event's end, or its delay, means for all others. */
+/** End or delay of an event, as far as all others are concerned. */
 export type ActResult =
   | { kind: 'settled'; outcome: Settlement['outcome'] }
   | { kind: 'rescheduled' }
@@ -71,28 +73,28 @@ type BegunItem = WorkItem & { progress: ActProgress };
  * the others. @throws {store-unavailable}
  */
 export function actOnEvent(
-  deps: Acting,
+  acting: Acting,
   item: WorkItem<ActProgress>,
   signal: AbortSignal,
 ): Promise<ActResult> {
-  return traceStep(deps.tracing, 'act on', item, async (span) => {
-    const result = await act(deps, item, signal);
+  return traceStep(acting.tracing, 'act on', item, async (span) => {
+    const result = await act(acting, item, signal);
     span?.set({ 'trackport.result': result.kind === 'settled' ? result.outcome : result.kind });
     return result;
   });
 }
 
 async function act(
-  deps: Acting,
+  acting: Acting,
   item: WorkItem<ActProgress>,
   signal: AbortSignal,
 ): Promise<ActResult> {
-  const { db, log } = deps;
+  const { db, log } = acting;
   const { progress } = item;
-  if (!progress) return matchAnew(deps, item);
-  const eventDeps = { ...deps, ...deps.rules() };
+  if (!progress) return matchAnew(acting, item);
+  const attempt = { ...acting, ...acting.rules() };
   try {
-    return await actOnLeads(eventDeps, { ...item, progress }, signal);
+    return await actOnLeads(attempt, { ...item, progress }, signal);
   } catch (error) {
     if (error instanceof LeaseLost) return { kind: 'left' };
     if (signal.aborted || error instanceof Overtaken) {
@@ -104,7 +106,7 @@ async function act(
       { receiptId: item.receiptId, ...errorFields(error) },
       'an action met a mistake of ours',
     );
-    return retry(eventDeps, item, { leads: progress.leads, lastError: 'internal-error' });
+    return retry(attempt, item, { leads: progress.leads, lastError: 'internal-error' });
   }
 }
 
@@ -117,38 +119,39 @@ async function matchAnew({ db, clock }: Acting, item: WorkItem): Promise<ActResu
 }
 
 async function actOnLeads(
-  deps: EventDeps,
+  attempt: Attempt,
   item: BegunItem,
   signal: AbortSignal,
 ): Promise<ActResult> {
   const { receiptId, progress } = item;
-  const leads = openLeads(deps, item, signal);
-  const isLastTry = item.attempts >= deps.retryMs.length;
+  const leads = openLeads(attempt, item, signal);
+  const isLastTry = item.attempts >= attempt.retryMs.length;
   const open = progress.leads.filter(({ state }) => state === 'open');
   const delays: Delay[] = [];
   for (const lead of open) {
     const { actions, effect } = progress;
-    const ownComment = createOwnComment(deps.db, item, lead.number);
+    const ownComment = createOwnComment(attempt.db, item, lead.number);
     const task = { receiptId, actions, effect, lead, isLastTry, ownComment };
-    const delay = await actOnOne(deps, leads, task);
+    const delay = await actOnOne(attempt, leads, task);
     if (delay) delays.push(delay);
     const isAllDone = lead === open.at(-1) && delays.length === 0;
     if (!isAllDone) await leads.save(); // else it is settled at once
-    if (delay?.kind === 'limited' || delay?.kind === 'paused') return delayAll(deps, item, delay);
+    if (delay?.kind === 'limited' || delay?.kind === 'paused')
+      return delayAll(attempt, item, delay);
   }
-  if (delays.length === 0) return settleLeads(deps, item, leads.all());
+  if (delays.length === 0) return settleLeads(attempt, item, leads.all());
   signal.throwIfAborted(); // calls were cut short: that is no try
-  return delayEvent(deps, item, { leads: leads.all(), delays });
+  return delayEvent(attempt, item, { leads: leads.all(), delays });
 }
 
 async function actOnOne(
-  deps: EventDeps,
+  attempt: Attempt,
   leads: LeasedLeads,
   task: Omit<LeadTask, 'turn' | 'keep'>,
 ): Promise<Delay | undefined> {
   const { number } = task.lead;
   try {
-    const { lead, delay } = await actOnLead(deps, {
+    const { lead, delay } = await actOnLead(attempt, {
       ...task,
       turn: () => leads.turn(number),
       keep: (changed) => {
@@ -157,7 +160,7 @@ async function actOnOne(
       },
     });
     leads.note(lead);
-    return delay && classifyForbidden(deps, number, delay);
+    return delay && classifyForbidden(attempt, number, delay);
   } catch (error) {
     if (error instanceof LeadBlocked) return { kind: 'blocked', retryAt: error.retryAt };
     if (!(error instanceof LeadGone)) throw error;
@@ -192,14 +195,14 @@ type Unfinished = { leads: readonly LeadProgress[]; delays: readonly Delay[] };
 
 /** A failed attempt counts before mere waiting, and nothing but that spends a try. */
 async function delayEvent(
-  deps: EventDeps,
+  attempt: Attempt,
   item: WorkItem,
   { leads, delays }: Unfinished,
 ): Promise<ActResult> {
   const failure = delays.find((delay) => delay.kind === 'transient');
-  if (failure) return retry(deps, item, { leads, lastError: failure.code });
+  if (failure) return retry(attempt, item, { leads, lastError: failure.code });
   const instants = delays.flatMap((delay) => ('retryAt' in delay ? [delay.retryAt] : []));
-  await reschedule(deps.db, item, {
+  await reschedule(attempt.db, item, {
     dueAt: Math.min(...instants),
     attempts: item.attempts,
     ...(delays.some(({ kind }) => kind === 'missing') && { lastError: 'not-found' }),
@@ -208,34 +211,34 @@ async function delayEvent(
 }
 
 async function retry(
-  deps: EventDeps,
+  attempt: Attempt,
   item: WorkItem,
   { leads, lastError }: { leads: readonly LeadProgress[]; lastError: EventErrorCode },
 ): Promise<ActResult> {
   const attempts = item.attempts + 1;
-  const now = deps.clock.now();
-  const wait = jitteredWaitMsAfter(deps.retryMs, attempts, deps.random);
-  if (wait === undefined) return endFailed(deps, item, leads, { lastError, attempts });
+  const now = attempt.clock.now();
+  const wait = jitteredWaitMsAfter(attempt.retryMs, attempts, attempt.random);
+  if (wait === undefined) return endFailed(attempt, item, leads, { lastError, attempts });
   const nextAt = now + wait;
   const step = { at: now, what: 'failed', code: lastError } as const;
-  if (await reschedule(deps.db, item, { dueAt: nextAt, attempts, lastError, step })) {
+  if (await reschedule(attempt.db, item, { dueAt: nextAt, attempts, lastError, step })) {
     const { receiptId, partnerId } = item;
-    deps.reporter.attemptFailed({ receiptId, partnerId, code: lastError, attempts, nextAt });
+    attempt.reporter.attemptFailed({ receiptId, partnerId, code: lastError, attempts, nextAt });
   }
   return { kind: 'rescheduled' };
 }
 
 async function settleLeads(
-  deps: Acting,
+  acting: Acting,
   item: WorkItem,
   leads: readonly LeadProgress[],
 ): Promise<ActResult> {
   const attempts = item.attempts + 1;
   const error = leads.find(({ state }) => state === 'failed')?.error;
-  if (error !== undefined) return endFailed(deps, item, leads, { lastError: error, attempts });
-  if (leads.length === 0) return endWithoutLeads(deps, item, attempts);
+  if (error !== undefined) return endFailed(acting, item, leads, { lastError: error, attempts });
+  if (leads.length === 0) return endWithoutLeads(acting, item, attempts);
   const leftFields = leads.some(({ fieldsRemain }) => fieldsRemain);
-  return end(deps, item, {
+  return end(acting, item, {
     outcome: 'DONE',
     ...erasureOf(leads),
     ...(leftFields && { lastError: 'fields-remain' }),
@@ -243,23 +246,27 @@ async function settleLeads(
   });
 }
 
-async function endWithoutLeads(deps: Acting, item: WorkItem, attempts: number): Promise<ActResult> {
-  if (await hasLeadsElsewhere(deps, item))
-    return end(deps, item, { outcome: 'FAILED', lastError: 'repository-changed', attempts });
+async function endWithoutLeads(
+  acting: Acting,
+  item: WorkItem,
+  attempts: number,
+): Promise<ActResult> {
+  if (await hasLeadsElsewhere(acting, item))
+    return end(acting, item, { outcome: 'FAILED', lastError: 'repository-changed', attempts });
   if (item.path === 'events')
-    return end(deps, item, { outcome: 'IGNORED', lastError: 'lead-claimed', attempts });
-  return end(deps, item, { outcome: 'UNMATCHED', lastError: 'claim-released', attempts });
+    return end(acting, item, { outcome: 'IGNORED', lastError: 'lead-claimed', attempts });
+  return end(acting, item, { outcome: 'UNMATCHED', lastError: 'claim-released', attempts });
 }
 
 function endFailed(
-  deps: Acting,
+  acting: Acting,
   item: WorkItem,
   leads: readonly LeadProgress[],
   why: { lastError: EventErrorCode; attempts: number },
 ): Promise<ActResult> {
   const settlement: Settlement = { outcome: 'FAILED', ...why, ...erasureOf(leads) };
   const issues = leads.filter(({ state }) => state !== 'done').map(({ number }) => number);
-  return end(deps, item, settlement, issues);
+  return end(acting, item, settlement, issues);
 }
 
 /** Nothing is complete while one of the leads is not known to be. */
@@ -275,16 +282,16 @@ function erasureOf(leads: readonly LeadProgress[]): Pick<Settlement, 'erasure' |
 }
 
 async function end(
-  deps: Acting,
+  acting: Acting,
   item: WorkItem,
   settlement: Settlement,
   issues: readonly number[] = [],
 ): Promise<ActResult> {
-  const { db, repository, clock } = deps;
+  const { db, repository, clock } = acting;
   const end = { ...settlement, now: clock.now() };
   const result = await db.exclusive((tx) => settle(tx, repository, item, end));
   if (result === 'lost') return { kind: 'left' };
   if (result === 'again') return { kind: 'rescheduled' };
-  reportEnd(deps, item, settlement, issues);
+  reportEnd(acting, item, settlement, issues);
   return { kind: 'settled', outcome: settlement.outcome };
 }

@@ -2,25 +2,32 @@ import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import { commentFor, type DeletionLabels, planFor } from './issue-edit.ts';
-import { failed, finished, gone, seen, withoutOwnComment } from './lead-erasure.ts';
+import {
+  failLead,
+  finishAbsent,
+  finishLead,
+  noteRemains,
+  withoutOwnComment,
+} from './lead-erasure.ts';
 import { REFUSALS_BELIEVED, writeFields } from './lead-fields.ts';
 import type { Effect, LeadProgress, Todo } from '../work-item.ts';
 import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
-import type { OwnComment } from './own-comment.ts';
+import type { OwnComment } from '../event-leads.ts';
 
-/** When an issue that is not found is looked for again, after the first time, in ms. */
+/** Times after the first look at which an issue that is not found is looked for again, in ms. */
 export const MISSING_LOOKS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
 
 const ASK_LIST_AGAIN_MS = MINUTE;
 
-export type LeadDeps = {
+/** The tracker, as leads are written to it. */
+export type LeadWriter = {
   editor: IssueEditor;
   labels: DeletionLabels;
   pacer: Pick<Pacer, 'noteWrite'>;
   refusals: Pick<WriteRefusals, 'noteSuccess'>;
   /**
-   * Whether the tracker's list shows the issue; undefined: that is not known yet. `DirectoryFiller`
+   * True when the tracker's list shows the issue; undefined while that is not known. `DirectoryFiller`
    * has it.
    * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
    */
@@ -37,7 +44,7 @@ export type LeadDeps = {
 export type LeadTask = Todo & {
   receiptId: string;
   lead: LeadProgress;
-  /** What fails now is not tried again. */
+  /** Failures of this try are final. */
   isLastTry: boolean;
   /**
    * Waits for the turn to write, and makes sure that the event still has the lead. To be called before
@@ -50,14 +57,14 @@ export type LeadTask = Todo & {
   ownComment: OwnComment;
 };
 
-/** What keeps a lead open for now. */
+/** Reason that a lead stays open for now. */
 export type Delay =
   | Extract<Refusal, { kind: 'transient' | 'limited' | 'paused' | 'forbidden' }>
   /** Not found: to be looked for again at `retryAt` (ms since the Unix epoch). */
   | { kind: 'missing'; retryAt: number }
   | Blocked;
 
-/** What came before is to be done first, or to be seen: to be tried again at `retryAt` (ms since the Unix epoch). */
+/** Earlier work is to be done, or to be seen, first: to be tried again at `retryAt` (ms since the Unix epoch). */
 type Blocked = { kind: 'blocked'; retryAt: number };
 
 export type LeadResult = { lead: LeadProgress; delay?: Delay };
@@ -67,58 +74,58 @@ export type LeadResult = { lead: LeadProgress; delay?: Delay };
  * redact, or for a rule, then its typed fields, then the comment. Every step looks first whether it is already done, so that a crash at
  * any point costs nothing but a repeat.
  */
-export async function actOnLead(deps: LeadDeps, task: LeadTask): Promise<LeadResult> {
+export async function actOnLead(writer: LeadWriter, task: LeadTask): Promise<LeadResult> {
   const { actions } = task;
-  let onTurn = await readOnTurn(deps, task, task.lead);
+  let onTurn = await readOnTurn(writer, task, task.lead);
   if (onTurn.kind === 'issue' && actions.includes('delete'))
-    onTurn = await tryRemoval(deps, task, onTurn);
+    onTurn = await tryRemoval(writer, task, onTurn);
   if (onTurn.kind !== 'issue') return onTurn.result;
   let { lead } = onTurn;
-  const edited = await editIssue(deps, { ...task, lead }, onTurn.issue);
-  if ('refusal' in edited) return refused(deps, { ...task, lead }, edited.refusal);
+  const edited = await editIssue(writer, { ...task, lead }, onTurn.issue);
+  if ('refusal' in edited) return resultOf(writer, { ...task, lead }, edited.refusal);
   const { issue } = edited;
-  lead = seen(task, lead, issue);
-  const fields = await writeFields(deps, { ...task, lead }, issue);
+  lead = noteRemains(task, lead, issue);
+  const fields = await writeFields(writer, { ...task, lead }, issue);
   ({ lead } = fields);
-  if (fields.refusal) return refused(deps, { ...task, lead }, seenBefore(fields.refusal));
+  if (fields.refusal) return resultOf(writer, { ...task, lead }, transientIfGone(fields.refusal));
   const comment = commentFor(task, task.receiptId);
   if (comment && !lead.isCommented) {
-    const commented = await postComment(deps, { ...task, lead }, comment);
-    if (typeof commented === 'object') return refused(deps, { ...task, lead }, commented);
+    const commented = await postComment(writer, { ...task, lead }, comment);
+    if (typeof commented === 'object') return resultOf(writer, { ...task, lead }, commented);
     if (commented === 'found') lead = withoutOwnComment(lead, issue);
     lead = { ...lead, isCommented: true };
   }
-  return { lead: await finished(deps, { ...task, lead }, issue) };
+  return { lead: await finishLead(writer, { ...task, lead }, issue) };
 }
 
 type FoundIssue = { kind: 'issue'; issue: EditableIssue; lead: LeadProgress };
 type OnTurn = FoundIssue | { kind: 'none'; result: LeadResult };
 
 /** The issue as it is at the moment when it may be written. */
-async function readOnTurn(deps: LeadDeps, task: LeadTask, lead: LeadProgress): Promise<OnTurn> {
+async function readOnTurn(writer: LeadWriter, task: LeadTask, lead: LeadProgress): Promise<OnTurn> {
   await task.turn();
-  const read = await deps.editor.read(lead.number);
+  const read = await writer.editor.read(lead.number);
   if (read.kind === 'pull-request')
-    return { kind: 'none', result: { lead: failed(lead, read.kind) } };
+    return { kind: 'none', result: { lead: failLead(lead, read.kind) } };
   if (read.kind !== 'issue')
-    return { kind: 'none', result: await refused(deps, { ...task, lead }, read) };
+    return { kind: 'none', result: await resultOf(writer, { ...task, lead }, read) };
   const { missingSince: _, ...found } = lead;
-  return { kind: 'issue', issue: read.issue, lead: seen(task, found, read.issue) };
+  return { kind: 'issue', issue: read.issue, lead: noteRemains(task, found, read.issue) };
 }
 
 /** An issue is left where the tracker does not allow its removal: as it is when its turn has come again. */
-async function tryRemoval(deps: LeadDeps, task: LeadTask, found: FoundIssue): Promise<OnTurn> {
+async function tryRemoval(writer: LeadWriter, task: LeadTask, found: FoundIssue): Promise<OnTurn> {
   const { issue, lead } = found;
   if (lead.removal === 'impossible') return found;
-  if (!deps.editor.canRemove()) return { ...found, lead: { ...lead, removal: 'impossible' } };
-  const removed = await removeIssue(deps, { ...task, lead }, issue);
+  if (!writer.editor.canRemove()) return { ...found, lead: { ...lead, removal: 'impossible' } };
+  const removed = await removeIssue(writer, { ...task, lead }, issue);
   if (removed.delay || removed.lead.state !== 'open') return { kind: 'none', result: removed };
-  return readOnTurn(deps, task, removed.lead);
+  return readOnTurn(writer, task, removed.lead);
 }
 
 /** Open again means that the tracker does not allow it, and that the other actions are to follow. */
 async function removeIssue(
-  deps: LeadDeps,
+  writer: LeadWriter,
   task: LeadTask,
   issue: EditableIssue,
 ): Promise<LeadResult> {
@@ -126,16 +133,16 @@ async function removeIssue(
   const tried: LeadProgress = { ...task.lead, removal: 'tried' };
   await task.turn();
   await task.keep(tried);
-  deps.pacer.noteWrite();
-  const removed = await deps.editor.remove(issue.nodeId);
+  writer.pacer.noteWrite();
+  const removed = await writer.editor.remove(issue.nodeId);
   if (removed.kind === 'impossible') return removalRefused(task, removed);
   if (removed.kind === 'transient' && task.isLastTry) return removalRefused(task);
-  if (removed.kind !== 'done') return refused(deps, { ...task, lead: tried }, removed);
+  if (removed.kind !== 'done') return resultOf(writer, { ...task, lead: tried }, removed);
   const lead: LeadProgress = { ...task.lead, removal: 'removed' };
-  const after = await deps.editor.read(issue.number);
+  const after = await writer.editor.read(issue.number);
   if (after.kind === 'issue' || after.kind === 'pull-request')
     return { lead, delay: { kind: 'transient', code: 'not-deleted' } };
-  return refused(deps, { ...task, lead }, after);
+  return resultOf(writer, { ...task, lead }, after);
 }
 
 /** Believed at the last try, too: better the other actions than none. */
@@ -154,16 +161,16 @@ function removalRefused(
 
 /** The issue with the fields that it has after the write: people go on with them. */
 async function editIssue(
-  deps: LeadDeps,
+  writer: LeadWriter,
   task: LeadTask,
   issue: EditableIssue,
 ): Promise<{ issue: EditableIssue } | { refusal: Refusal }> {
-  const { editor, labels, pacer, refusals } = deps;
+  const { editor, labels, pacer, refusals } = writer;
   const edit = planFor(task, issue, labels);
   if (!edit) return { issue };
   pacer.noteWrite();
   const edited = await editor.edit(issue.number, edit);
-  if (edited.kind !== 'done') return { refusal: seenBefore(edited) };
+  if (edited.kind !== 'done') return { refusal: transientIfGone(edited) };
   const left = planFor(task, edited.issue, labels);
   if (!left) {
     refusals.noteSuccess();
@@ -183,7 +190,7 @@ async function editIssue(
  * looking, another one may have taken over and written the comment.
  */
 async function postComment(
-  { editor, pacer, refusals, clock, replicaLagMs }: LeadDeps,
+  { editor, pacer, refusals, clock, replicaLagMs }: LeadWriter,
   { lead, turn, ownComment }: LeadTask,
   { marker, text }: NonNullable<Effect['comment']>,
 ): Promise<Refusal | Blocked | 'found' | 'posted'> {
@@ -191,7 +198,7 @@ async function postComment(
   const lookedAt = clock.now();
   const found = await editor.findComment(lead.number, marker);
   if (found.kind === 'found') return 'found';
-  if (found.kind !== 'none') return seenBefore(found);
+  if (found.kind !== 'none') return transientIfGone(found);
   const before = await ownComment.read();
   if (before?.isWritten) return 'posted';
   if (before && Math.abs(lookedAt - before.triedAt) < replicaLagMs)
@@ -200,30 +207,30 @@ async function postComment(
   await ownComment.noteTry(clock.now());
   pacer.noteWrite();
   const posted = await editor.comment(lead.number, text);
-  if (posted.kind !== 'done') return seenBefore(posted);
+  if (posted.kind !== 'done') return transientIfGone(posted);
   await ownComment.noteWritten();
   refusals.noteSuccess();
   return 'posted';
 }
 
 /** The issue was read a moment ago: whether it is gone since then is for the next read to say. */
-function seenBefore(refusal: Refusal): Refusal {
+function transientIfGone(refusal: Refusal): Refusal {
   return refusal.kind === 'gone' ? { kind: 'transient', code: 'not-found' } : refusal;
 }
 
-async function refused(
-  deps: LeadDeps,
+async function resultOf(
+  writer: LeadWriter,
   task: LeadTask,
   refusal: Refusal | Blocked,
 ): Promise<LeadResult> {
   const { lead } = task;
   switch (refusal.kind) {
     case 'gone':
-      return absent(deps, task, refusal);
+      return resultOfAbsence(writer, task, refusal);
     case 'transferred':
-      return { lead: failed(lead, 'transferred') };
+      return { lead: failLead(lead, 'transferred') };
     case 'invalid':
-      return { lead: failed(lead, refusal.code) };
+      return { lead: failLead(lead, refusal.code) };
     case 'forbidden':
     case 'transient':
     case 'limited':
@@ -238,34 +245,35 @@ async function refused(
  * be so new, or its replica so far behind, that it is looked for again for ten minutes, and at last
  * in the list.
  */
-async function absent(
-  deps: LeadDeps,
+async function resultOfAbsence(
+  writer: LeadWriter,
   { actions, lead }: LeadTask,
   { isDeleted }: { isDeleted: boolean },
 ): Promise<LeadResult> {
-  if (isDeleted || lead.removal === 'removed') return { lead: gone(lead, actions, isDeleted) };
-  const now = deps.clock.now();
+  if (isDeleted || lead.removal === 'removed')
+    return { lead: finishAbsent(lead, actions, isDeleted) };
+  const now = writer.clock.now();
   const missingSince = Math.min(now, lead.missingSince ?? now);
   const missing: LeadProgress = { ...lead, missingSince };
-  const next = deps.missingLooksMs.find((ms) => missingSince + ms > now);
+  const next = writer.missingLooksMs.find((ms) => missingSince + ms > now);
   if (next !== undefined)
     return { lead: missing, delay: { kind: 'missing', retryAt: missingSince + next } };
-  switch (await isListed(deps, lead.number)) {
+  switch (await isListed(writer, lead.number)) {
     case 'unknown':
       return { lead: missing, delay: { kind: 'missing', retryAt: now + ASK_LIST_AGAIN_MS } };
     case 'listed':
       return { lead: missing, delay: { kind: 'transient', code: 'not-found' } };
     case 'unlisted':
-      return { lead: gone(lead, actions, isDeleted) };
+      return { lead: finishAbsent(lead, actions, isDeleted) };
   }
 }
 
 async function isListed(
-  deps: LeadDeps,
+  writer: LeadWriter,
   number: number,
 ): Promise<'listed' | 'unlisted' | 'unknown'> {
   try {
-    const found = await deps.isListed(number);
+    const found = await writer.isListed(number);
     if (found === undefined) return 'unknown';
     return found ? 'listed' : 'unlisted';
   } catch (error) {

@@ -1,4 +1,4 @@
-/** What a deletion or a rule writes to an issue. */
+/** Edits of an issue by a deletion or a rule: pure plans of what is still to be written. */
 import type { FieldValue } from '#leads/lead-tracker.ts';
 import { foldLabel, foldLabels } from '#leads/model/labels.ts';
 import { toRfc3339 } from '#shared/clock.ts';
@@ -7,11 +7,11 @@ import type { Action, EventRule } from '../../partner.ts';
 import { type Erasure, erasures, type Remainder, remainders } from '../../receipts/receipt.ts';
 import type { Effect, FieldSetting, Todo } from '../work-item.ts';
 
-/** What `redact` leaves in place of a lead's content. */
+/** Left by `redact` in place of a lead's content. */
 export const REDACTED_TITLE = 'Deleted lead';
 export const REDACTED_BODY = 'The content of this lead was deleted at the wish of a partner.';
 
-/** What of an issue the actions look at. */
+/** Parts of an issue that the actions look at. */
 export type IssueContent = {
   title: string;
   body: string;
@@ -38,7 +38,7 @@ export type IssueEdit = {
 
 export type DeletionLabels = { approved: string; deleted: string };
 
-/** What is still to be written for relabel, close and redact; undefined when all is already so. */
+/** Plans the edit for relabel, close and redact; undefined when all is already so. */
 export function planEdit(
   issue: IssueContent,
   actions: readonly Action[],
@@ -82,10 +82,11 @@ export function fieldsToClear(
 /** Somebody typed it, or of its kind nobody knows who did. */
 const isTyped = ({ kind }: FieldValue): boolean => !kind.endsWith('_select');
 
-type IssueFacts = IssueContent & { comments?: number | undefined; subIssues?: number | undefined };
-
-/** What an issue is seen to hold of a person; `ownComments` are no person's. */
-export function remaindersIn(issue: IssueFacts, ownComments = 0): Remainder[] {
+/** Parts of an issue in which data of a person is seen; `ownComments` are no person's. */
+export function remaindersIn(
+  issue: IssueContent & { comments?: number | undefined; subIssues?: number | undefined },
+  ownComments = 0,
+): Remainder[] {
   const { title, body, comments = 0, subIssues = 0, fieldValues = [] } = issue;
   const isRedacted = title === REDACTED_TITLE && body.trim() === REDACTED_BODY;
   const held: Partial<Record<Remainder, boolean>> = {
@@ -98,7 +99,7 @@ export function remaindersIn(issue: IssueFacts, ownComments = 0): Remainder[] {
   return remainders.filter((one) => held[one]);
 }
 
-/** How completely the leads of one event were erased: no better than the worst of them. */
+/** Erasure of all leads of one event: no better than the worst of them. */
 export function leastErasure(ofLeads: readonly (Erasure | undefined)[]): Erasure | undefined {
   return erasures.findLast((erasure) => ofLeads.includes(erasure));
 }
@@ -123,7 +124,7 @@ type EventOfRule = {
   receivedAt: number;
 };
 
-/** What the rule does for one event. */
+/** Effect of the rule for one event. */
 export function effectOf(rule: EventRule, event: PartnerEvent, of: EventOfRule): Effect {
   const { addLabels = [], removeLabels = [], assign = [], close, reopen, comment } = rule;
   const { setFields } = rule;
@@ -161,7 +162,7 @@ function typeShown({ type }: PartnerEvent): string {
   return type.kind === 'named' && SHOWN_TYPE.test(type.name) ? type.name : 'event';
 }
 
-/** What is still to be written; undefined when all is already so. The rest of the issue stays. */
+/** Plans the edit for a rule; undefined when all is already so. The rest of the issue stays. */
 export function planEffect(issue: IssueContent, effect: Effect): IssueEdit | undefined {
   const edit: IssueEdit = {};
   const taken = new Set(effect.removeLabels.map(foldLabel));
@@ -193,7 +194,7 @@ function comparable(kind: string, value: FieldValue['value']): string {
   return JSON.stringify(kind.endsWith('_select') ? foldLabels(texts) : texts);
 }
 
-/** What a deletion or a rule has still to write; undefined when all is already so. */
+/** Plans the edit for a deletion or a rule; undefined when all is already so. */
 export function planFor(
   { actions, effect }: Todo,
   issue: IssueContent,

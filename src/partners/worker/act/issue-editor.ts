@@ -32,7 +32,7 @@ export type EditableIssue = IssueContent & {
   number: number;
   /** Id in GraphQL. */
   nodeId: string;
-  /** How many; undefined where the tracker does not say. */
+  /** Number of comments; undefined where the tracker does not say. */
   comments?: number | undefined;
   subIssues?: number | undefined;
   /** Something happened to it since the second of its creation: it may have earlier texts. */
@@ -80,6 +80,6 @@ export type IssueEditor = {
   remove(
     nodeId: string,
   ): Promise<{ kind: 'done' } | { kind: 'impossible'; isCertain: boolean } | Refusal>;
-  /** How many revisions of the body can still be read. Undefined when that cannot be told. */
+  /** Counts the revisions of the body that can still be read. Undefined when that cannot be told. */
   countRevisions(nodeId: string): Promise<number | undefined>;
 };

@@ -1,4 +1,4 @@
-/** What a deletion has left of a person on one issue. */
+/** End of the work on one lead: what is erased, and what a deletion has left of a person on its issue. */
 import type { Log } from '#shared/log.ts';
 import type { Action } from '../../partner.ts';
 import { type Erasure, type EventErrorCode, remainders } from '../../receipts/receipt.ts';
@@ -6,14 +6,18 @@ import type { LeadProgress, Todo } from '../work-item.ts';
 import { remaindersIn } from './issue-edit.ts';
 import type { EditableIssue, IssueEditor } from './issue-editor.ts';
 
-/** A lead with what its issue holds as it is now: of that a deletion says what is left. */
-export function seen({ effect }: Todo, lead: LeadProgress, issue: EditableIssue): LeadProgress {
+/** Notes what the issue of a deleted lead holds of a person as it is now. */
+export function noteRemains(
+  { effect }: Todo,
+  lead: LeadProgress,
+  issue: EditableIssue,
+): LeadProgress {
   if (effect) return lead;
   const { isCommented = false } = lead;
   return { ...lead, remains: remaindersIn(issue, isCommented ? 1 : 0) };
 }
 
-/** What the issue held was counted before our comment on it was found. */
+/** Takes our own comment out of what is left: it was counted before it was found. */
 export function withoutOwnComment(
   lead: LeadProgress,
   { comments = 0 }: EditableIssue,
@@ -23,7 +27,7 @@ export function withoutOwnComment(
 }
 
 /** An edit leaves the old text in the issue's history, where only a person can take it out. */
-export async function finished(
+export async function finishLead(
   { editor, log }: { editor: Pick<IssueEditor, 'countRevisions'>; log: Log },
   { actions, effect, lead }: Todo & { lead: LeadProgress },
   issue: EditableIssue,
@@ -64,7 +68,7 @@ function done(lead: LeadProgress, erasure: Erasure | undefined): LeadProgress {
 }
 
 /** Issues below one that is deleted stay; of one that was only hidden nobody knows anything. */
-export function gone(
+export function finishAbsent(
   lead: LeadProgress,
   actions: readonly Action[],
   isDeleted: boolean,
@@ -75,6 +79,6 @@ export function gone(
   return { ...done(rest, erasure), ...(left.length > 0 && { remains: left }) };
 }
 
-export function failed(lead: LeadProgress, error: EventErrorCode): LeadProgress {
+export function failLead(lead: LeadProgress, error: EventErrorCode): LeadProgress {
   return { ...lead, state: 'failed', error };
 }

@@ -6,7 +6,8 @@ import type { Effect, LeadProgress, Todo } from '../work-item.ts';
 /** A refusal that may pass is believed when it came so often: what is given up stays in the issue. */
 export const REFUSALS_BELIEVED = 3;
 
-type FieldDeps = {
+/** The tracker, as typed fields are written to it. */
+type FieldWriter = {
   editor: Pick<IssueEditor, 'clearField' | 'setFields'>;
   pacer: Pick<Pacer, 'noteWrite'>;
   refusals: Pick<WriteRefusals, 'noteSuccess'>;
@@ -17,14 +18,14 @@ type FieldTask = Todo & { lead: LeadProgress; isLastTry: boolean; turn: () => Pr
 
 type WrittenFields = { lead: LeadProgress; refusal?: Refusal };
 
-/** What a deletion or a rule does to an issue's typed fields. */
+/** Clears or sets an issue's typed fields, for a deletion or a rule. */
 export function writeFields(
-  deps: FieldDeps,
+  writer: FieldWriter,
   task: FieldTask,
   issue: EditableIssue,
 ): Promise<WrittenFields> {
   const { effect } = task;
-  return effect ? setFields(deps, { ...task, effect }, issue) : clearFields(deps, task, issue);
+  return effect ? setFields(writer, { ...task, effect }, issue) : clearFields(writer, task, issue);
 }
 
 /**
@@ -32,7 +33,7 @@ export function writeFields(
  * therefore write its fields: where that is refused again and again the rest is done, and the lead says so.
  */
 async function clearFields(
-  { editor, pacer, refusals }: FieldDeps,
+  { editor, pacer, refusals }: FieldWriter,
   task: FieldTask,
   issue: EditableIssue,
 ): Promise<WrittenFields> {
@@ -52,7 +53,7 @@ async function clearFields(
 
 /** Gives the issue's typed fields what a rule wants of them, all by one call. */
 async function setFields(
-  { editor, pacer, refusals }: FieldDeps,
+  { editor, pacer, refusals }: FieldWriter,
   { effect, lead, turn }: FieldTask & { effect: Effect },
   issue: EditableIssue,
 ): Promise<WrittenFields> {

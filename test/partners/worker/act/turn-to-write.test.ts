@@ -1,6 +1,6 @@
 /** Writes wait for their turn, and people go on with the issue meanwhile. */
 import { expect, test } from 'vitest';
-import { actOnLead, type LeadDeps } from '#partners/worker/act/act-on-lead.ts';
+import { actOnLead, type LeadWriter } from '#partners/worker/act/act-on-lead.ts';
 import { LeaseLost } from '#partners/worker/event-leads.ts';
 import type { Action } from '#partners/partner.ts';
 import { type Clock, HOUR, systemClock } from '#shared/clock.ts';
@@ -8,7 +8,7 @@ import { silentLog } from '#shared/log.ts';
 import { leadIssue, noComment, WRITER } from '../../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 
-const depsOf = (world: DeletionWorld): LeadDeps => ({
+const depsOf = (world: DeletionWorld): LeadWriter => ({
   editor: world.editor,
   labels: { approved: 'approved', deleted: 'deleted-by-partner' },
   pacer: { noteWrite: () => undefined },

@@ -1,6 +1,6 @@
 /** An issue that is not found by its number: gone, or only not there yet. */
 import { expect, test } from 'vitest';
-import { actOnLead, type LeadDeps } from '#partners/worker/act/act-on-lead.ts';
+import { actOnLead, type LeadWriter } from '#partners/worker/act/act-on-lead.ts';
 import type { IssueEditor } from '#partners/worker/act/issue-editor.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
 import { leadIssue, noComment } from '../../../support/deletions/tracker.ts';
@@ -113,8 +113,8 @@ test('that is found once more is missing anew when it is not found again', async
     }),
     edit: async () => ({ kind: 'transient', code: 'tracker-server' }),
   };
-  const deps = { editor, pacer: { noteWrite: () => undefined }, labels } as Partial<LeadDeps>;
-  const { lead } = await actOnLead(deps as LeadDeps, {
+  const deps = { editor, pacer: { noteWrite: () => undefined }, labels } as Partial<LeadWriter>;
+  const { lead } = await actOnLead(deps as LeadWriter, {
     receiptId: 'r',
     isLastTry: false,
     actions: ['close'],
