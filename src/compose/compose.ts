@@ -113,9 +113,10 @@ function composeTracker(
 
 /** Leads on the tracker, with the claims and the directory of the open store, and the changes of other instances. */
 async function composeLeads(
-  { config, settings, store, registry, clock: ownClock, log, cleanup }: Base,
+  base: Base,
   tracker: Tracker,
 ): Promise<Pick<App, 'leads' | 'claimedLeads' | 'filler' | 'instanceChanges'>> {
+  const { config, settings, store, registry, clock: ownClock, log, cleanup } = base;
   const { leadTracker, repository, clock } = tracker;
   const rules = leadRules(config, settings);
   const instanceChanges = createInstanceChanges({
@@ -160,7 +161,7 @@ async function composeLeads(
   });
   const claimedLeads = { ...store.leads, cursors: store.cursors };
   const made = { leads, claimedLeads, filler, instanceChanges };
-  await followOthers(made, { registry, log });
+  await followOthers(base, made);
   return made;
 }
 
@@ -169,8 +170,8 @@ async function composeLeads(
  * @throws {store-unavailable}
  */
 async function followOthers(
+  { registry, log }: Base,
   { leads, filler, instanceChanges }: Pick<App, 'leads' | 'filler' | 'instanceChanges'>,
-  { registry, log }: Pick<Base, 'registry' | 'log'>,
 ): Promise<void> {
   const countGap = instanceChangeMetrics(registry);
   // The directory is in the store already; the repository behind the name is not.

@@ -99,7 +99,8 @@ function watchEnd(work: Promise<unknown>): () => boolean {
 
 /** The worker finishes its step, but a tracker that hangs must not hold up the stop. */
 export async function cutInTime(
-  { clock, delayMs }: Pick<Drain, 'clock' | 'delayMs'>,
+  clock: Clock,
+  delayMs: number,
   cut: AbortController,
 ): Promise<void> {
   await clock.sleep(delayMs + CUT_AFTER_MS, { unref: true });

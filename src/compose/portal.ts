@@ -79,7 +79,7 @@ function pagesContextOf(app: PortalApp, publicUrl: () => string): PagesContext {
 }
 
 /** Beside Receipts on every page: as good as a look at the store for each of them. */
-function deadLettersOf({ partners, clock }: Pick<App, 'partners' | 'clock'>) {
+function deadLettersOf({ partners, clock }: App) {
   const read = (): Promise<WorkerStatus> => partners.workerStatus();
   const status = createLastKnown({ read, clock, everyMs: DEAD_LETTERS_EVERY_MS });
   return (): number | undefined => status()?.deadLetters;
@@ -117,8 +117,8 @@ function composeSignIn(
 
 /** Sessions that are over count no more, so that they may stay for a while; a failure is tried again. */
 async function purgeNowAndThen(
-  sessions: Pick<Sessions, 'purge'>,
-  { clock, log }: Pick<App, 'clock' | 'log'>,
+  sessions: Sessions,
+  { clock, log }: App,
   closed: AbortSignal,
 ): Promise<void> {
   for (;;) {

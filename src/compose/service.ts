@@ -160,7 +160,7 @@ async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
     address.isStopping = true;
     log.info({}, 'stopping');
     const delayMs = config.server.stopDelay;
-    void cutInTime({ clock, delayMs }, cut);
+    void cutInTime(clock, delayMs, cut);
     void clock.sleep(delayMs, { unref: true }).then(() => address.ending.abort());
     deadline = await drain({ clock, delayMs, load: listening.load, work: stopWork() });
     await cleanup.releaseAll();
@@ -232,7 +232,7 @@ async function createServers(
 /** Loaded where one is configured: nobody else pays for it. */
 async function openPortal(
   app: App,
-  { readiness }: Pick<ServiceReports, 'readiness'>,
+  { readiness }: ServiceReports,
 ): Promise<Parameters<typeof createApp>[0]['portal']> {
   const { bearer, config } = app;
   const { portal, identity: rules } = config;

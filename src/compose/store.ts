@@ -124,17 +124,14 @@ function isOf(secretKey: Buffer, fingerprint: Buffer | undefined): boolean {
   return fingerprint?.equals(fingerprintOf(secretKey)) === true;
 }
 
-function openEngine({ config, clock, log, thread }: Opening): Promise<Engine> {
-  const { url } = config.store;
+function openEngine(opening: Opening): Promise<Engine> {
+  const { url } = opening.config.store;
   return url.engine === 'postgres'
-    ? openPostgres(url.url.reveal(), { clock, log })
-    : openSqlite(url.path, { log, thread });
+    ? openPostgres(url.url.reveal(), opening)
+    : openSqlite(url.path, opening);
 }
 
-async function openPostgres(
-  url: string,
-  { clock, log }: { clock: Clock; log: Log },
-): Promise<Engine> {
+async function openPostgres(url: string, { clock, log }: Opening): Promise<Engine> {
   const { openDatabase } = await import('#adapters/postgres/connection/database.ts');
   const { migrate } = await import('#adapters/postgres/migrate.ts');
   const { readServerInfo } = await import('#adapters/postgres/connection/server-info.ts');
@@ -164,10 +161,7 @@ async function openPostgres(
  * catch it, which ends the process: what was asked for may be written or not, and a reader must not go on as if
  * nothing was. Writes wait until it is `opened`.
  */
-async function openSqlite(
-  path: string,
-  { log, thread }: Pick<Opening, 'log' | 'thread'>,
-): Promise<Engine> {
+async function openSqlite(path: string, { log, thread }: Opening): Promise<Engine> {
   const sqlite = await import('#adapters/sqlite/database.ts');
   const { migrate, refuseOtherFile } = await import('#adapters/sqlite/migrate.ts');
   const { isDiskFailure } = await import('#adapters/sqlite/connection/errors.ts');

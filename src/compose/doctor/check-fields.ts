@@ -17,7 +17,7 @@ const SUBJECT = 'typed fields';
 export async function checkFields(
   config: Config,
   tracker: Tracker,
-  { facts }: Pick<RepositoryInspection, 'facts'>,
+  { facts }: RepositoryInspection,
 ): Promise<Finding[]> {
   const { issueFields } = config.leads;
   const rules = rulesOf(config);

@@ -175,7 +175,7 @@ async function checkStore(config: Config, clock: Clock): Promise<StoreReport> {
 
 /** Says which partners are silent that are expected to send. Of one that no service has had in its file nothing is known. */
 function checkSilence(
-  { partners }: Pick<Config, 'partners'>,
+  { partners }: Config,
   heard: Awaited<ReturnType<typeof readHeard>>,
   now: number,
 ): Finding[] {

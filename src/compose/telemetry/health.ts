@@ -7,18 +7,16 @@ import type { Store } from '../store.ts';
 import type { Tracker } from '../tracker.ts';
 
 /** A store that cannot be read, or takes no deliveries, takes the instance out of service. */
-function storeCheck({ checkReading, writes }: Pick<Store, 'checkReading' | 'writes'>): HealthCheck {
+function storeCheck(store: Store): HealthCheck {
   return async () => {
-    await checkReading();
-    await writes.check();
+    await store.checkReading();
+    await store.writes.check();
     return { isReady: true, state: 'ok' };
   };
 }
 
 /** For people to read: reads go on from the cache while the tracker is away. */
-function trackerCheck(
-  tracker: Pick<Tracker, 'condition' | 'leadTracker' | 'versionNotice'>,
-): HealthCheck {
+function trackerCheck(tracker: Tracker): HealthCheck {
   const conditionCheck = trackerConditionCheck(tracker);
   return () => {
     const result = conditionCheck();
@@ -27,9 +25,7 @@ function trackerCheck(
   };
 }
 
-function trackerConditionCheck(
-  tracker: Pick<Tracker, 'condition' | 'leadTracker'>,
-): () => CheckResult {
+function trackerConditionCheck(tracker: Tracker): () => CheckResult {
   return () => {
     const quota = tracker.leadTracker.quota();
     const left =
@@ -74,7 +70,7 @@ function detailOf({ state, reason, pausedSince, failure }: WorkerStatus): string
 }
 
 /** Shows how far the lead directory is filled. */
-function directoryCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
+function directoryCheck(partners: Partners): HealthCheck {
   return async () => {
     const { directory } = await partners.workerStatus();
     const { state, issues, lastError } = directory;
@@ -101,7 +97,7 @@ export function healthChecks({
   tracker,
   partners,
   bearer,
-}: Pick<App, 'store' | 'tracker' | 'partners' | 'bearer'>): Record<string, HealthCheck> {
+}: App): Record<string, HealthCheck> {
   return {
     store: storeCheck(store),
     tracker: trackerCheck(tracker),

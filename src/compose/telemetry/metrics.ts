@@ -209,7 +209,7 @@ export function workerMetrics({
 /** Shows for how long each partner is silent that is expected to send. */
 export function silenceMetric(
   registry: PartnerRegistry,
-  partners: Pick<Partners, 'silences'>,
+  partners: Partners,
   clock: Pick<Clock, 'now'>,
 ): void {
   createPartnerGauge(registry, {

@@ -17,6 +17,7 @@ import { describeRoute } from '../openapi/describe-route.ts';
 import { cursorParameter, limitUpTo, parsedBy } from '../requests/parameters.ts';
 import { prefers } from '../requests/headers.ts';
 import { uncached } from '../responses/headers.ts';
+import type { Unread } from '../responses/unread.ts';
 import { addCorsHeaders } from '../responses/response-hooks.ts';
 import { JSON_MEDIA_TYPE } from '../responses/rendered-response.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -57,7 +58,7 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
     await listeners.wait(request, async (signal) => {
       const wait = { waitMs: BEAT_MS, signal };
       const events = leadFeed.follow(from, visibilityOf(request), wait);
-      await sendEvents({ request, reply, unread }, events, signal);
+      await sendEvents({ request, reply }, unread, events, signal);
     });
     return reply;
   };
@@ -216,7 +217,8 @@ function beginStream({ request, reply }: Exchange): ServerResponse {
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 async function sendEvents(
-  { unread, ...exchange }: Exchange & Pick<AreaContext, 'unread'>,
+  exchange: Exchange,
+  unread: Unread,
   events: AsyncGenerator<FeedEvent, void>,
   signal: AbortSignal,
 ): Promise<void> {

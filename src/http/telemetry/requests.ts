@@ -144,7 +144,7 @@ export function createReadMetrics(registry: Registry): (outcome: CacheStatus['ou
 }
 
 /** Shows what large bodies hold at the moment. */
-export function measureBodies(registry: Registry, budget: Pick<BodyBudget, 'heldBytes'>): void {
+export function measureBodies(registry: Registry, budget: BodyBudget): void {
   void new Gauge({
     name: 'trackport_http_large_bodies_bytes',
     help: 'Memory of request bodies over 64 KiB that are read or worked on.',
