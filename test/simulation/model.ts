@@ -55,6 +55,8 @@ export function createModel() {
   const merges: Merge[] = [];
   /** Released by an operator, or asked for. */
   const released = new Set<number>();
+  /** Claims that were given back: of which deletion, of which lead. */
+  const withdrawn = new Set<string>();
   /** In what steps receipts came to their ends. */
   const ended = new Map<string, number>();
   return {
@@ -62,6 +64,7 @@ export function createModel() {
     sent,
     merges,
     released,
+    withdrawn,
     ended,
     crashes: 0,
     changedAtMs: 0,

@@ -9,7 +9,7 @@ import type { World } from './world/world.ts';
 
 /** Longer than the lead feed needs for what no webhook told. */
 const QUIET_MS = 30 * SECOND;
-/** Longer than `feedInterval`: what no webhook told, and what nobody looked for while nobody followed. */
+/** Longer than `feedInterval`: nobody looks for what no webhook told while nobody follows. */
 const CAUGHT_UP_WITHIN_MS = 25 * SECOND;
 /** Longer than all tries that an event has. */
 const SETTLED_WITHIN_MS = 90 * MINUTE;
@@ -74,9 +74,12 @@ async function finish(
   tools: readonly Tool[],
   { isBeforeCrawl }: { isBeforeCrawl: boolean },
 ): Promise<void> {
+  const isFollowed = world.inspector.all('SELECT 1 FROM lead_feed_reader').length > 0;
   await untilDone(world, async () => {
     for (const tool of tools) {
-      if ((await compare(world, tool, isBeforeCrawl)).length === 0) continue;
+      const before = await compare(world, tool, isBeforeCrawl);
+      if (isFollowed) for (const what of before) world.violate(what);
+      if (before.length === 0) continue;
       await world.pause(CAUGHT_UP_WITHIN_MS);
       for (const what of await compare(world, tool, isBeforeCrawl)) world.violate(what);
     }

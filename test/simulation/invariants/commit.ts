@@ -74,7 +74,7 @@ export function createCommitCheck(world: World): (by: Owner) => void {
       STANDS_UNCLAIMED,
     ))
       // A replay of what was released takes the release back, and the worker claims.
-      if (!model.released.has(number))
+      if (!model.withdrawn.has(`${event} ${number}`))
         world.violate(
           `lead ${number} is not claimed, though the deletion of event ${event} names it`,
         );

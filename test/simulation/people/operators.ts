@@ -28,10 +28,14 @@ export async function beOperator(
   }
 }
 
+const CLAIMS_OF = 'SELECT event FROM claim WHERE number = ? AND released_at IS NULL';
+
 async function release(world: World): Promise<void> {
   const number = world.pick([...world.inspector.claimed()]);
   if (number === undefined) return;
   world.model.released.add(number);
+  for (const { event } of world.inspector.all<{ event: number }>(CLAIMS_OF, number))
+    world.model.withdrawn.add(`${event} ${number}`);
   world.tell(`an operator releases #${number}`);
   await world.call(({ parts }) => releaseClaim(parts.claimedLeads, String(number), origin));
 }
