@@ -26,7 +26,7 @@ function watch(database: SqliteDatabase): { watched: Statements; statements: str
   return { watched: { ...database, all }, statements };
 }
 
-/** How SQLite finds the rows of a statement. */
+/** Query plan of SQLite for a statement. */
 function planOf({ handle }: SqliteDatabase, sql: string): string {
   const values = Object.fromEntries(Array.from(sql.matchAll(/@(\w+)/g), ([, name]) => [name, 1]));
   const steps = handle.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(values) as { detail: string }[];

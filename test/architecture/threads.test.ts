@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-/** What a file loads: imports of types are gone when it runs. */
+/** Modules that a file loads: imports of types are gone when it runs. */
 function importsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8');
   const imports = text.matchAll(/^(?:import|export)\s+(?!type\s)[^;]*?from\s+'([^']+)';/gm);

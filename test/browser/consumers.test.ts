@@ -29,7 +29,7 @@ async function shownKey(page: Page): Promise<string> {
   return (await page.locator('#secret').innerText()).trim();
 }
 
-/** What a command prints after it asked for the key. */
+/** Output of a command after it asked for the key. */
 async function inShell(command: string, key: string): Promise<string> {
   const shell = spawn('sh', ['-c', command], { stdio: ['pipe', 'pipe', 'inherit'] });
   shell.stdin.end(`${key}\n`);

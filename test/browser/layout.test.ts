@@ -1,4 +1,4 @@
-/** What only a layout shows: what is cut off, which letters, where the focus is, and what *Back* brings. */
+/** Shown by a layout alone: what is cut off, which letters, where the focus is, and what *Back* brings. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { MINUTE } from '#shared/clock.ts';
@@ -8,7 +8,7 @@ import { describeInBrowser, findingsOn, openAs } from './support/portal.ts';
 
 const LONG = 'x'.repeat(150);
 
-/** What stands out of its box at the right: tables, and what is in their cells. */
+/** Elements that stand out of their box at the right: tables, and the contents of their cells. */
 const cutOff = (page: Page) =>
   page.evaluate<string[]>(`[...document.querySelectorAll('.table')].flatMap((box) => {
     const end = box.getBoundingClientRect().right + 1;
@@ -41,7 +41,7 @@ async function createDeprecated(page: Page, url: string): Promise<string> {
   return '/portal/catalog/a';
 }
 
-/** How many lines the first id of a request takes in a table. */
+/** Counts the lines of the first id of a request in a table. */
 const LINES = `document.querySelector('td a[href*="request="] code').getClientRects().length`;
 
 /** Fields too narrow for a day with its time, or an id, by their names. */

@@ -19,7 +19,7 @@ describeCatalog('PostgreSQL', async () => ({
   search: searchPostgres,
 }));
 
-/** What bounds them is in the statements that both engines share. */
+/** Their bounds are in the statements that both engines share. */
 const many = 1000;
 
 test('an artifact holds a thousand versions and no more', async () => {

@@ -17,7 +17,7 @@ test('a list is read to its end, page by page and in order', async () => {
   expect(cursors).toEqual([undefined, '1', '2']);
 });
 
-/** What a question is answered with when `typed` is the whole input, and what the person saw. */
+/** Answer to a question when `typed` is the whole input, and the text that the person saw. */
 async function ask(typed: string): Promise<{ answer: string; shown: string }> {
   const input = new PassThrough();
   const output = new PassThrough();

@@ -42,7 +42,7 @@ type Shown = {
   keys: { keyId: string; state: string; expiresAt?: string; createdBy: string }[];
 };
 
-/** Whether the running server lets the key in. */
+/** True when the running server lets the key in. */
 function isAccepted(key: string): Promise<boolean> {
   return isKeyGood(buildAccess({ database, clock }), key);
 }

@@ -1,4 +1,4 @@
-/** What every call carries, whoever makes it: the caller, the list, the feed or a copy. */
+/** Headers of every call, whoever makes it: the caller, the list, the feed or a copy. */
 import { createClient, type ClientOptions } from '@trackport/client';
 import { expect, test, vi } from 'vitest';
 

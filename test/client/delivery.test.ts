@@ -1,4 +1,4 @@
-/** What a partner sends, again where it has to be, and what it is told of it. */
+/** Deliveries of a partner, sent again where they have to be, and their status. */
 import { createClient, ProblemError } from '@trackport/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 

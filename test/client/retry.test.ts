@@ -1,4 +1,4 @@
-/** What the client sends again, when, and what never; on a clock that the test moves. */
+/** Requests that the client sends again, when, and those that it never does; on a clock that the test moves. */
 import { createClient, type ClientOptions, ProblemError, unwrap } from '@trackport/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 

@@ -11,7 +11,7 @@ import { expect, test } from 'vitest';
 import { createHmacSigning, fixedSignings, type HmacForm } from '#partners/intake/signing.ts';
 import { bodyOf, secretsOfVector, vectors, type Vector } from '../partners/intake/vectors.ts';
 
-/** What the client would send at this time. */
+/** Headers that the client would send at this time. */
 async function signatureOf(vector: Vector, secret: string): Promise<string | undefined> {
   const { scheme, method, uri: url, timestamp } = vector;
   const call = { secret, body: bodyOf(vector) };

@@ -48,7 +48,7 @@ function migratedFile(file = newFile()): string {
   return writeMigratedStore(file);
 }
 
-/** What the first filled file holds: the others are copies of it. */
+/** The first filled file: the others are copies of it. */
 let filled: Buffer | undefined;
 
 async function filledFile(): Promise<string> {

@@ -28,7 +28,7 @@ async function open(onRequest: RequestListener): Promise<Open> {
   return { server, port: (server.address() as AddressInfo).port, load };
 }
 
-/** What comes over a connection on which this was sent; it ends with the connection. */
+/** Reads all that comes over a connection on which this was sent; it ends with the connection. */
 function exchange(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = '';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { AuditFilter, readEntries } from '#access/audit.ts';
 import type { AuditAction, AuditEntry } from '#shared/audit.ts';
 
-/** What the contract needs of an engine. Everything is released when the running test ends. */
+/** Engine of the contract. Everything is released when the running test ends. */
 type AuditLogFixture = {
   list(query: Parameters<typeof readEntries>[1]): ReturnType<typeof readEntries>;
   append(entry: AuditEntry): Promise<void>;

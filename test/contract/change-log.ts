@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { BATCHES_KEPT, type ChangeLog } from '#leads/instance-changes/change-log.ts';
 
-/** What every change log does; `open` answers those of two instances on one empty store. */
+/** Contract of every change log; `open` answers those of two instances on one empty store. */
 export function describeChangeLog(
   engine: string,
   open: () => Promise<{ mine: ChangeLog; theirs: ChangeLog }>,

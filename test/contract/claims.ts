@@ -21,7 +21,7 @@ type Withdrawal = {
   numbers: readonly number[];
 };
 
-/** What the contract needs of an engine. Everything is released when the running test ends. */
+/** Engine of the contract. Everything is released when the running test ends. */
 type ClaimsFixture = {
   claimsOf(repository: string): TestClaims;
   directory: LeadDirectory;

@@ -10,7 +10,7 @@ import {
 } from '../support/directory.ts';
 import { email } from '../support/identities.ts';
 
-/** What the contract needs of an engine. Everything is released when the running test ends. */
+/** Engine of the contract. Everything is released when the running test ends. */
 type LeadDirectoryFixture = {
   directory: LeadDirectory;
   /** Numbers of the leads with this identity, as a match finds them. */

@@ -34,7 +34,7 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
     const feed = createLeadFeedStore(database, { repository: 'Acme/Leads', now });
     const read = (place: FeedPlace = START) => feed.changesAfter(place, 100);
     const end = async (): Promise<FeedPlace> => (await feed.end()) ?? START;
-    /** What somebody is told who reads by these labels: `+` that it is there, `-` that it went. */
+    /** Changes for a reader by these labels: `+` that it is there, `-` that it went. */
     const since = async (place: FeedPlace, labels: readonly string[] = []) =>
       (await read(place)).flatMap((change) => {
         const readable = readableBy(change, labels);

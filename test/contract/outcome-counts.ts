@@ -35,7 +35,7 @@ function delivery(receivedAt: number, ...given: NewOutcome[]): NewReceipt {
   };
 }
 
-/** What every engine counts. */
+/** Counts of every engine. */
 export function describeOutcomeCounts(engine: string, open: () => Promise<Fixture>): void {
   describe(`counts of outcomes in ${engine}`, () => {
     test('each event counts in the span in which it came, by its outcome', async () => {

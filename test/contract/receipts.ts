@@ -5,7 +5,7 @@ import type { NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
 import type { StoredReceipts } from '../support/receipts.ts';
 
-/** What the contract needs of an engine. Everything is released when the running test ends. */
+/** Engine of the contract. Everything is released when the running test ends. */
 export type ReceiptsFixture = {
   store: StoredReceipts;
   /** Puts an event where the worker would have put it. */
@@ -26,7 +26,7 @@ export type ReceiptsFixture = {
   auditOf(subject: string): Promise<AuditEntry[]>;
 };
 
-/** What the tables hold of an event beside what its receipt shows. */
+/** Columns of an event beside those that its receipt shows. */
 export type EventState = {
   position: number;
   outcome: Outcome;

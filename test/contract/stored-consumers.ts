@@ -8,7 +8,7 @@ import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import type { StoredConsumers } from '../support/consumers.ts';
 import { eventually } from '../support/eventually.ts';
 
-/** What the contract needs of an engine. Everything is released when the running test ends. */
+/** Engine of the contract. Everything is released when the running test ends. */
 type ConsumersFixture = {
   store: StoredConsumers;
   /** Another instance of the service on the same data. */

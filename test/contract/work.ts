@@ -24,7 +24,7 @@ import {
 import { acceptEvent, INSTANCE } from '../support/partners.ts';
 import { email, externalId } from '../support/identities.ts';
 
-/** What the contract needs of an engine. Everything is released when the running test ends. */
+/** Engine of the contract. Everything is released when the running test ends. */
 type WorkFixture = {
   /** Payloads are sealed with this key. */
   storeWith(payloadKey: Buffer): Work;
@@ -211,7 +211,7 @@ export function describeWork(engine: string, open: Open): void {
         await accept('b');
         expect(await store.lease('match', 60 * SECOND, 10)).toEqual([]);
         await store.forgetLeases(0);
-        // What it has in hand is its own until the other one ends all leases.
+        // Events in its hands are its own until the other one ends all leases.
         expect(await store.saveProgress(item, matching, 0)).toBe(true);
         await workAs(INSTANCE);
         await store.forgetLeases(0);

@@ -78,7 +78,7 @@ export type World = {
   leads: Leads;
   claim(number: number): void;
   release(number: number): void;
-  /** How often the claims were asked for. */
+  /** Number of reads of the claims. */
   looksAtClaims(): number;
   list(
     query?: Partial<LeadListQuery>,

@@ -1,4 +1,4 @@
-/** What `createPartners` puts together: nothing here moves the clock, so a worker sleeps until it is woken. */
+/** Partners as `createPartners` puts them together: nothing here moves the clock, so a worker sleeps until it is woken. */
 import type { Database } from '#shared/database.ts';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';

@@ -30,7 +30,7 @@ const usualPartners: Record<string, PartnerSettings> = {
   'crm-two': { scheme: 'signature-v3', secrets: secretsOf(SECRET_TWO) },
 };
 
-/** How one partner signs and what it sends: everything that a test does not care about. */
+/** Signature and deliveries of one partner: everything that a test does not care about. */
 export function signedHeaders(
   partner: 'crm-one' | 'crm-two',
   call: { body: Buffer | string; path?: string; timestamp?: string; secret?: string },
@@ -60,7 +60,7 @@ export type PartnerServer = PartnersWorld & {
   app: ReturnType<typeof buildTestApp>;
   clock: FakeClock;
   metrics: Registry;
-  /** How many events wait. */
+  /** Number of events that wait. */
   waiting(): Promise<number>;
 };
 

@@ -68,7 +68,7 @@ function problemsOf(schema: Node, value: unknown): string[] {
 }
 
 /**
- * What the description finds wrong with an answer; undefined when it describes no such answer
+ * Finds faults of an answer by the description; undefined when it describes no such answer
  * (401, for one, is documented nowhere).
  */
 export function problemsOfAnswer(
@@ -86,7 +86,7 @@ export function problemsOfAnswer(
   return value === undefined ? [] : ['the body should be empty'];
 }
 
-/** What the description finds wrong with a webhook's payload, such as `issues-edited`. */
+/** Finds faults of a webhook's payload by the description, such as `issues-edited`. */
 export function problemsOfPayload(name: string, payload: unknown): string[] {
   const schema =
     description['x-webhooks'][name]?.post.requestBody.content?.['application/json']?.schema;

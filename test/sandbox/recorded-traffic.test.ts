@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 
 import { openTracker, REPO, send } from './support.ts';
 
-/** What the real API answered, as recorded by Octokit's maintainers. */
+/** Answers of the real API, as recorded by Octokit's maintainers. */
 type Recording = {
   method: string;
   path: string;

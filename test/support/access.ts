@@ -28,7 +28,7 @@ export function buildAccess({
   return access;
 }
 
-/** Whether a key lets its holder in. */
+/** True when a key lets its holder in. */
 export function isKeyGood(access: Pick<Access, 'authenticate'>, key: string): Promise<boolean> {
   return access.authenticate(key).then(
     () => true,

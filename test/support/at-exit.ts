@@ -1,4 +1,4 @@
-/** What a process makes and must not leave behind, whoever ends it: only SIGKILL leaves it behind. */
+/** Things that a process must not leave behind, whoever ends it: only SIGKILL leaves it behind. */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';

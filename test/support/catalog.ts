@@ -20,7 +20,7 @@ import { createFakeClock, type FakeClock } from './clock.ts';
 import { temporaryDatabase } from './stores.ts';
 import { bodyReaders, specThreads } from './threads.ts';
 
-/** What the configuration of a test says. */
+/** Configuration of a test. */
 export const catalogRules: CatalogRules = {
   types: ['DASHBOARD'],
   sources: ['CRAWLER'],

@@ -6,7 +6,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 
-/** What operators' calls about claimed leads work on. */
+/** Claimed leads, as operators' calls work on them. */
 export function claimedLeadsIn(
   db: Database,
   { repository, clock }: { repository: string; clock: Pick<Clock, 'now'> },

@@ -41,7 +41,7 @@ export function createFakeClock(start = Date.parse('2026-03-01T12:00:00Z')): Fak
   };
 }
 
-/** What `work` comes to, for work that waits on the clock between real calls. */
+/** Result of `work`, for work that waits on the clock between real calls. */
 export async function whileTimePasses<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
   const end = work.then(
     () => true,

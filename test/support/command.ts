@@ -4,7 +4,7 @@ import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 
-/** What a command has printed, and what it has noted beside that. */
+/** Output of a command, and what it has noted beside that. */
 export type Output = { out: string; notes: string };
 
 type Run<Services> = {

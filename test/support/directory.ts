@@ -134,7 +134,7 @@ export async function findLeads(session: Statements, hash: Buffer): Promise<read
   return (await readDirectoryView(session, REPOSITORY, [{ kind: 'email', hash }])).find(hash);
 }
 
-/** What matching knows of the lead. */
+/** The lead, as matching knows it. */
 export async function identitiesOf(session: Statements, number: number) {
   const view = await readDirectoryView(session, REPOSITORY, [{ kind: 'lead-id', number }]);
   return view.identitiesOf(number);
@@ -162,7 +162,7 @@ export function createLeadFeedStore(
   };
 }
 
-/** How long a filler waits, where matching alone needs the directory. */
+/** Wait of a filler where matching alone needs the directory. */
 export const matchedOnly = {
   feedIntervalMs: MINUTE,
   isMatched: () => true,

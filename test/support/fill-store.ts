@@ -3,7 +3,7 @@ import type { Table } from '#adapters/transfer/tables.ts';
 
 const ROWS = 3;
 
-/** What is worth a try, or must fit another column: one value for each row. One alone: one row. */
+/** Values that are worth a try, or must fit another column: one value for each row. One alone: one row. */
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   'access_version.id': [1],
   'claim_version.one': [1],

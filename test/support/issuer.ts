@@ -27,7 +27,7 @@ export type TestIssuer = {
   issuer: string;
   /** Calls so far, by what was asked for. */
   calls: { discovery: number; keys: number };
-  /** What its key set holds. */
+  /** Content of its key set. */
   keys: SigningKey[];
   behave(behaviour: Behaviour): void;
   /** Members that replace those of the discovery document. */

@@ -8,7 +8,7 @@ export type Tokens = {
   token_type: string;
 };
 
-/** Where the portal is, as far as the issuer knows: nothing has to listen there. */
+/** Address of the portal, as far as the issuer knows: nothing has to listen there. */
 export const PORTAL = 'http://127.0.0.1:4711';
 
 const CALLBACK = `${PORTAL}/portal/callback`;
@@ -43,7 +43,7 @@ export type SignInOptions = {
 };
 
 export type SignIn = {
-  /** What the callback was called with. */
+  /** Query of the call of the callback. */
   callback: URLSearchParams;
   verifier: string;
   /** Pages that were shown on the way. */

@@ -30,7 +30,7 @@ type Match = NewMatch['match'];
 type Next = NonNullable<NewMatch['next']>;
 type Plan = NonNullable<NewMatch['plan']>;
 
-/** What the worker does with events, in the store of a test. */
+/** Work on events, in the store of a test. */
 export type Work = ReturnType<typeof createWork>;
 
 export function createWork({

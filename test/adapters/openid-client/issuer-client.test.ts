@@ -34,7 +34,7 @@ async function realIssuer(): Promise<Issuer> {
   return issuer;
 }
 
-/** What the callback is called with, after a person signed in where the client leads to. */
+/** Query of the callback, after a person signed in where the client leads to. */
 async function walk(issuer: Issuer, url: string, browse?: SignIn['browse']) {
   const parameters = Object.fromEntries(new URL(url).searchParams);
   const signedIn = await signIn(issuer, { parameters, ...(browse && { browse }) });

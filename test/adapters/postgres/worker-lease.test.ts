@@ -5,7 +5,7 @@ import { SECOND } from '#shared/clock.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
 
-/** How often each instance asks. */
+/** Number of times that each instance asks. */
 const EVERY_MS = 2 * SECOND;
 /** Of looks without a renewal: after so many it is still its holder's, after so many another's. */
 const LOOKS = { before: 6, after: 12 };

@@ -1,4 +1,4 @@
-/** What an operator gave back, and deliveries of the same bytes before and after it. */
+/** Leads that an operator gave back, and deliveries of the same bytes before and after it. */
 import { describe, expect, test } from 'vitest';
 import { receiptsIn } from '../../support/receipts.ts';
 import { createWork } from '../../support/work.ts';

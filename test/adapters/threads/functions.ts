@@ -1,4 +1,4 @@
-/** What the tests have a thread do. */
+/** Functions that the tests have a thread do. */
 import { threadId } from 'node:worker_threads';
 
 export const echo = (input: unknown): unknown => input;

@@ -11,7 +11,7 @@ export function byKeyboard(page: Page): Page {
 
 type Choice = string | { label: string };
 
-/** What a flow asks of a locator, by keys. */
+/** Steps of a flow on a locator, by keys. */
 const keys: Readonly<
   Record<string, (page: Page, target: Locator, value: Choice) => Promise<void>>
 > = {
@@ -77,7 +77,7 @@ async function tabUntil(page: Page, isThere: () => Promise<boolean>, what: strin
   throw new Error(`the keyboard does not reach ${what}`);
 }
 
-/** How many stops lie between what has the focus and an element that comes after it; parts of a field count once. */
+/** Counts the stops between the element with the focus and one that comes after it; parts of a field count once. */
 const STOPS_BEFORE = `(element) => {
   const stops = [...document.querySelectorAll('a, button, input, select, textarea, summary')].filter(
     (one) =>

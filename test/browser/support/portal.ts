@@ -18,7 +18,7 @@ const TIMEOUT_MS = 180_000;
 if (findChromium() === undefined)
   process.stderr.write('No Chromium found (see CHROMIUM_PATH): the tests of pages are skipped.\n');
 
-/** Who can sign in to the sandbox, and the name that the portal shows. */
+/** People of the sandbox, by the name that the portal shows. */
 export const PEOPLE = {
   owner: 'Olivia Owner',
   operator: 'Otto Operator',
@@ -32,7 +32,7 @@ export const WITHOUT_SCRIPT: BrowserContextOptions = { javaScriptEnabled: false 
 /** A page of a browser with a profile of its own, and what it complained of. */
 export type OpenPage = (options?: BrowserContextOptions) => Promise<Watched>;
 
-/** What tests of all files share. */
+/** Shared by tests of all files. */
 type Shared = {
   open: OpenPage;
   /** A sandbox that goes on to the next test: for those who do not mind what others did there. */
@@ -69,9 +69,9 @@ export function describeInBrowser(
 export type SandboxPortal = {
   /** Of the service. */
   url: string;
-  /** What it logged so far. */
+  /** Its log so far. */
   log: () => string;
-  /** What it printed: commands to paste. */
+  /** Its output: commands to paste. */
   printed: () => string;
 };
 
@@ -118,10 +118,10 @@ export async function openAs(
 const require = createRequire(import.meta.url);
 let axe: string | undefined;
 
-/** What depends on the scheme. */
+/** Rules that depend on the scheme. */
 const COLORS = ['color-contrast', 'link-in-text-block'];
 
-/** What axe finds on a page as it is shown, as `rule: element` lines: by all rules, or those alone. */
+/** Findings of axe on a page as it is shown, as `rule: element` lines: by all rules, or those alone. */
 async function axeFindings(page: Page, runOnly?: string[]): Promise<string[]> {
   axe ??= readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
   if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axe);

@@ -14,7 +14,7 @@ const api = (...paths: string[]) => ({
 });
 const events = { asyncapi: '3.0.0', info };
 
-/** What is done to judge `after` where `before` is published. */
+/** Imports made to judge `after` where `before` is published. */
 async function judging(before: object, after: object) {
   const done: string[] = [];
   const deps: Parameters<typeof judgeDraft>[0] = {

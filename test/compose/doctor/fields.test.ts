@@ -1,4 +1,4 @@
-/** What doctor says of typed fields, and of the rules that set them. */
+/** Findings of doctor on typed fields, and on the rules that set them. */
 import path from 'node:path';
 import { loadConfig } from '#config/load.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';

@@ -103,7 +103,7 @@ async function read(target: string, client = issuer.machine) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** What was done to an artifact, oldest first. */
+/** Audit entries of an artifact, oldest first. */
 async function actionsOf(id: string): Promise<string[]> {
   const { body } = await read(`/${id}/audit?limit=100`);
   return (body['items'] as { action: string }[]).map(({ action }) => action).reverse();

@@ -1,4 +1,4 @@
-/** Who reads which version, as the whole service keeps it. */
+/** Readers of each version, as the whole service keeps them. */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startIssuer } from '#sandbox/issuer/issuer.ts';
 import { createFakeClock } from '../../support/clock.ts';

@@ -1,4 +1,4 @@
-/** What an operator reads when a file is brought in, and of files that cannot be. */
+/** Output for an operator when a file is brought in, and about files that cannot be. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

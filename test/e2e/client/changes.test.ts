@@ -1,4 +1,4 @@
-/** Who follows the lead feed by the client gets what changed, whatever stands in between. */
+/** A follower of the lead feed by the client gets every change, whatever stands in between. */
 import { CursorExpiredError, ProblemError } from '@trackport/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { whileTimePasses } from '../../support/clock.ts';

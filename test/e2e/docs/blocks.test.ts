@@ -11,7 +11,7 @@ import { runHere } from '../support/command.ts';
 
 const blocks = documents.flatMap(blocksOf);
 
-/** What a fragment of a configuration leaves to the reader. */
+/** Keys that a fragment of a configuration leaves to the reader. */
 const REST = {
   tracker: { repository: 'acme/leads', auth: { token: 't' } },
   identity: { issuer: 'https://id.example.com', audience: 'trackport' },

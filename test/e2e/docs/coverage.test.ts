@@ -10,7 +10,7 @@ import {
   takeBlock,
 } from '../support/documents.ts';
 
-/** What no test runs: document, a text of the block, and why. */
+/** Blocks that no test runs: document, a text of the block, and why. */
 const NOT_RUN: readonly [document: string, text: string, reason: string][] = [
   ['README.md', 'npm ci && npm test', '.ci/run does both'],
   ['docs/how-to/install.md', 'docker build', 'deploy/try-image.sh runs the same without an engine'],

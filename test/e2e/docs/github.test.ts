@@ -1,4 +1,4 @@
-/** What `deploy/github` ships, and the commands of `docs/how-to/github.md`. */
+/** Files of `deploy/github`, and the commands of `docs/how-to/github.md`. */
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -171,7 +171,7 @@ const vectors = readFileSync('docs/how-to/partner.md', 'utf8')
   .filter((line) => /^\| `(?:hmac|signature)/.test(line))
   .map((line) => [...line.matchAll(/`([^`]+)`/g)].map(([, cell = '']) => cell));
 
-/** What prints the signature of each vector, from the functions of the document. */
+/** Prints the signature of each vector, from the functions of the document. */
 const printers: Record<Language['name'], (hmac: string[], v3: string[]) => string> = {
   ts: ([, secret, body], [, key, method, address, timestamp, batch]) =>
     `console.log(sign(${JSON.stringify(secret)}, ${JSON.stringify(body)}));

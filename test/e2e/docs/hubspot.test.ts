@@ -1,4 +1,4 @@
-/** What `docs/how-to/hubspot.md` shows, against a tracker whose lead names the contact. */
+/** Examples of `docs/how-to/hubspot.md`, against a tracker whose lead names the contact. */
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -73,7 +73,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 
 const compiled = new WeakMap<JsonObject, (value: unknown) => boolean>();
 
-/** Whether a value is what a schema of the document wants. */
+/** True when a value fits a schema of the document. */
 function fits(document: OpenDocument, schema: JsonObject, value: unknown): boolean {
   const known = compiled.get(schema);
   if (known) return known(value);
@@ -140,7 +140,7 @@ function problemOf({ text }: Answer) {
   };
 }
 
-/** What is wrong with the wording of a problem. */
+/** Faults in the wording of a problem. */
 function foreignIn(answer: Answer): string[] {
   if (answer.status < 400 || answer.text === '') return [];
   const { detail = '', errors = [] } = problemOf(answer);

@@ -1,4 +1,4 @@
-/** What a certificate says of those who could read a lead: what is known, and never more. */
+/** A certificate about those who could read a lead says what is known, and never more. */
 import { expect, test } from 'vitest';
 import { decodeJwt } from 'jose';
 import type { CertificateClaims } from '#partners/receipts/certificate.ts';

@@ -155,7 +155,7 @@ test('a grant by labels sees what carries them, and what did', async () => {
   );
 });
 
-/** What comes to a reader while the clock goes on, the longest interval several times. */
+/** Changes that come to a reader while the clock goes on, the longest interval several times. */
 async function follow(world: World, begin: string): Promise<string[]> {
   const items: string[] = [];
   let cursor = begin;

@@ -16,7 +16,7 @@ import {
 import { eventually } from '../../support/eventually.ts';
 
 const OWNER = 'octokit-fixture-org';
-/** When the recordings say that they were made. */
+/** Time of the recordings, as they say it. */
 const recordedAt = Date.parse('2017-10-10T16:00:00Z');
 
 type World = Composed & { replay: Replay };

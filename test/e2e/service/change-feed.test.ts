@@ -1,4 +1,4 @@
-/** What the tracker's webhook tells one instance, every instance on the store knows. */
+/** News that the tracker's webhook tells one instance are known to every instance on the store. */
 import { BATCHES_KEPT, createChangeLog } from '#leads/instance-changes/change-log.ts';
 import { SECOND } from '#shared/clock.ts';
 import { expect, test } from 'vitest';

@@ -10,9 +10,9 @@ import { plainEnvironment, programFile } from '../../support/program.ts';
 import { createWorld, environment } from '../support/world.ts';
 
 type Pipe = {
-  /** What a process gets as its standard output. */
+  /** Standard output of a process. */
   writeEnd: number;
-  /** What the reader would read now; nothing when there is nothing. */
+  /** Text that the reader would read now; empty when there is none. */
   read(): string;
   /** Leaves no room for another byte. */
   fill(): void;

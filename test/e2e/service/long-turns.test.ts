@@ -22,7 +22,7 @@ const MS_MAX = 75;
 const ROUNDS = 3;
 const watchTurns = new URL('../support/watch-turns.ts', import.meta.url);
 
-/** What can be asked of a service; each answers the status. */
+/** Requests to a service; each answers the status. */
 type Service = {
   api: (method: string, path: string, body?: string) => Promise<number>;
   leads: () => Promise<number>;
@@ -30,7 +30,7 @@ type Service = {
   portal: (path: string, fields?: Record<string, string>) => Promise<number>;
   tracker: World['tracker'];
 };
-/** What is asked is measured, what prepares it is not. */
+/** Measures the request, and not what prepares it. */
 type Case = {
   name: string;
   prepare?: (service: Service) => Promise<unknown>;

@@ -1,4 +1,4 @@
-/** What `npm pack` gives, installed into an empty folder: nothing here runs from the checkout. */
+/** Package of `npm pack`, installed into an empty folder: nothing here runs from the checkout. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';

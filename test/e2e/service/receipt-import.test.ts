@@ -1,4 +1,4 @@
-/** What a partner sent in vain is brought in from a file, beside the service. */
+/** Deliveries that a partner sent in vain are brought in from a file, beside the service. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test, vi } from 'vitest';

@@ -205,7 +205,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-/** Whether SIGHUP (bit 0) would reach a handler by now: before, it ends a process. */
+/** True when SIGHUP (bit 0) would reach a handler by now: before, it ends a process. */
 function signalsCaught({ child }: Trackport): boolean {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
   const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0';

@@ -5,7 +5,7 @@ export type Block = {
   document: string;
   /** For names of tests. */
   place: string;
-  /** What stands behind the fence; may be empty. */
+  /** Words behind the fence; may be empty. */
   language: string;
   /** Without the indent of a list, with the last line break. */
   text: string;
@@ -16,7 +16,7 @@ const markdownIn = (folder: string): string[] =>
     .filter((name) => name.endsWith('.md'))
     .map((name) => `${folder}/${name}`);
 
-/** What newcomers paste from. */
+/** Documents that newcomers paste from. */
 export const documents: readonly string[] = [
   'README.md',
   'docs/client.md',

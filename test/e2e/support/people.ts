@@ -21,7 +21,7 @@ export const personalTexts: readonly string[] = people.flatMap((person) => Objec
 
 export type Person = (typeof people)[number];
 
-/** What the issue form makes of a person's answers. */
+/** Body that the issue form makes of a person's answers. */
 export function bodyOf({ firstName, email, company, message }: Person): string {
   const fields = {
     'First name': firstName,

@@ -22,11 +22,11 @@ export type StartOptions = {
   environment?: Record<string, string>;
   /** Another user than this process's; only root can. */
   user?: { uid: number; gid: number };
-  /** What the system lets it have, as arguments of the shell's `ulimit`. */
+  /** Limits of the system, as arguments of the shell's `ulimit`. */
   limits?: string;
   /** Another copy of the program than this checkout's. */
   program?: string;
-  /** When it is killed; default when the running test is over. */
+  /** Time of its kill; default when the running test is over. */
   atEnd?: (end: () => Promise<void>) => void;
 };
 

@@ -1,4 +1,4 @@
-/** What samples of the documents expect around them: a shell, a sandbox, names in the environment. */
+/** Surroundings that samples of the documents expect: a shell, a sandbox, names in the environment. */
 import { spawn, spawnSync } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
@@ -87,7 +87,7 @@ export async function runWell(lines: string, env: Environment, shell?: string): 
   return out;
 }
 
-/** What a shell has in its environment after `export NAME=value` lines, with these values for theirs. */
+/** Environment of a shell after `export NAME=value` lines, with these values for theirs. */
 export async function exportedBy(block: string, values: Environment): Promise<Environment> {
   const lines = block.replaceAll(/(\w+)=(\S+)/g, (_, name: string, shown: string) => {
     const value = values[name] ?? shown;

@@ -22,7 +22,7 @@ export type SandboxCalls = {
   /** The operations that were called: `get /api/v1/leads`. */
   asked: Set<string>;
   document: OpenDocument;
-  /** What the sandbox prints: addresses and credentials. */
+  /** Output of the sandbox: addresses and credentials. */
   banner: string;
 };
 

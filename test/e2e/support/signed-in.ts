@@ -1,10 +1,10 @@
 import type { Issuer } from '#sandbox/issuer/issuer.ts';
 import { signIn } from '../../support/sign-in.ts';
 
-/** Where the issuer leads back to; nothing listens there. */
+/** Address that the issuer leads back to; nothing listens there. */
 export const PORTAL_URL = 'http://127.0.0.1:4711';
 
-/** What a browser is told to keep, as it sends it. */
+/** Cookies that a browser is told to keep, as it sends them. */
 const cookiesOf = (response: Response): string =>
   response.headers
     .getSetCookie()

@@ -49,7 +49,7 @@ export function storeFileOf(config: string): string {
 
 export const environment = { E2E_TOKEN: 'e2e-token' };
 
-/** What a command prints with `--json`, beside a service that may have the store open. @throws with its complaint */
+/** Output of a command with `--json`, beside a service that may have the store open. @throws with its complaint */
 export async function command(config: string, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await runHere(
     [...args, '--json', '--config', config],
@@ -61,7 +61,7 @@ export async function command(config: string, ...args: string[]): Promise<string
 
 export const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 
-/** What a configuration says of the partner `crm-one`, as which `sendDeletion` signs. */
+/** Section of the partner `crm-one` in a configuration, as which `sendDeletion` signs. */
 export const crmOne = { scheme: 'hmac-sha256', secrets: [PARTNER_SECRET] };
 
 /** An event that deletes the lead of this number. */
@@ -145,7 +145,7 @@ export async function listLeads(url: string, key: string): Promise<LeadListBody[
   return ((await answer.json()) as LeadListBody).items;
 }
 
-/** What `readyz` says of this process's worker. */
+/** State of this process's worker in `readyz`. */
 export async function workerAt(url: string): Promise<string> {
   const { checks } = (await (await fetch(`${url}/readyz`)).json()) as {
     checks: { worker: { state: string } };

@@ -1,4 +1,4 @@
-/** Who hangs up is told of to those that work for the request, so that they stop. */
+/** A caller that hangs up is made known to those that work for the request, so that they stop. */
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';

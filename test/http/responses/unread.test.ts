@@ -1,4 +1,4 @@
-/** What a consumer was sent and does not read fills no memory, and holds nobody up. */
+/** Responses that a consumer does not read fill no memory, and hold nobody up. */
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';

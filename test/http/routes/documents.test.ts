@@ -1,4 +1,4 @@
-/** What machines find without being told: the documents, and whom to tell of a vulnerability. */
+/** Documents that machines find without being told, and the contact for a vulnerability. */
 import { globSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { HttpApp } from '#http/context.ts';

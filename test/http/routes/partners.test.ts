@@ -50,7 +50,7 @@ async function receipts(server: PartnerServer): Promise<number> {
   return (await server.receipts.list({}, 100)).receipts.length;
 }
 
-/** What the log says of each response. */
+/** Lines of the log about each response. */
 function recordLog() {
   const fields: LogFields[] = [];
   const log: Log = { ...silentLog, info: (line) => void fields.push(line) };

@@ -159,7 +159,7 @@ beforeAll(() => nock.restore());
 
 type Ended = { name: string; attributes: Record<string, unknown>; errorType: string | undefined };
 
-/** What has ended, in order. */
+/** Requests that have ended, in order. */
 function recordSpans(): { tracing: Tracing; ended: Ended[] } {
   const ended: Ended[] = [];
   const start: Tracing['start'] = (name, { attributes } = {}) => {

@@ -40,7 +40,7 @@ function openBudget() {
     resetAt: clock.now() + ms,
   });
   const budget = createCrawlBudget(tracker, clock);
-  /** Whether one more call may be made without waiting. */
+  /** True when one more call may be made without waiting. */
   const isFree = async (): Promise<boolean> => {
     const call = watch(budget.spend(signal));
     await clock.advance(0);

@@ -34,7 +34,7 @@ const FEED_INTERVAL_MS = MINUTE;
 
 type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** What becomes of the webhook. `lost`: who took it dies before it is kept. */
+/** Fate of the webhook. `lost`: the process that took it dies before it is kept. */
 type Told = 'at once' | 'late' | 'lost' | 'never';
 
 const lead = fc.nat(3);
@@ -217,7 +217,7 @@ async function openWorld(database: Database = temporaryDatabase()) {
 
 type Surroundings = { clock: FakeClock; tracker: FakeTracker; database: Database };
 
-/** What one process has in its memory, on a store that others are on, too. */
+/** Memory of one process, on a store that others are on, too. */
 function startProcess({ clock, tracker, database }: Surroundings) {
   const now = (): number => clock.now();
   const directory = createLeadDirectory(database, { repository: REPOSITORY, now });
@@ -255,7 +255,7 @@ function startProcess({ clock, tracker, database }: Surroundings) {
   return { leads, filler, die };
 }
 
-/** What a process that is dead would write is not written. */
+/** Writes of a process that is dead are dropped. */
 function untilDeath<T extends object>(port: T, isDead: () => boolean): T {
   return new Proxy(port, {
     get: (target, name, receiver) => {

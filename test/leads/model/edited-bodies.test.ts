@@ -62,7 +62,7 @@ const answers = fc.record({
 });
 type Answers = typeof answers extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What a person writes between the fields: anything but a heading of the form and a block. */
+/** Text of a person between the fields: anything but a heading of the form and a block. */
 const noteLine = fc
   .oneof(
     text,
@@ -86,7 +86,7 @@ function render(form: FormLayout, typed: Answers, above: readonly (readonly stri
   ]);
 }
 
-/** What was typed, as readers are to see it. */
+/** Typed values, as readers are to see them. */
 function expected(form: FormLayout, typed: Answers, shown: (line: string) => string) {
   const entries = form.map(({ name }) => [name, shown(typed[name as FieldName]).trim()] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== '' && value !== NO_RESPONSE));
@@ -218,7 +218,7 @@ describe('in an issue of a portal', () => {
   });
 });
 
-/** What is neither a heading of the form nor an open block. */
+/** Text that is neither a heading of the form nor an open block. */
 function withoutHeadings(form: FormLayout, typed: Answers): Answers {
   const own = new Set(form.map(({ heading }) => `### ${heading}`));
   return Object.fromEntries(

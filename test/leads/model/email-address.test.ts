@@ -126,7 +126,7 @@ test.each([
   expect(addressesIn(text)).toEqual(addresses);
 });
 
-/** What a local part may hold (RFC 5322 section 3.2.3). */
+/** Characters of a local part (RFC 5322 section 3.2.3). */
 const legal =
   "o'brien +tag a+tag a/b /ada 'ada `ada {ada *ada _ada ~ada |ada ada_.l =ada #ada !ada ?ada $ada %ada &ada ^ada -ada a..b ada. !#$%&'*+-/=?^_`{|}~".split(
     ' ',

@@ -1,4 +1,4 @@
-/** What a 202 means for readers: what the directory knows is claimed in the same transaction. */
+/** A 202 for readers: leads that the directory knows are claimed in the same transaction. */
 import { describe, expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { correlationId, email, externalId as externalIdOf } from '../../support/identities.ts';

@@ -16,7 +16,7 @@ import { secretsOf } from '../../support/partners.ts';
 const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secretsOf('one') });
 const directoryKey = Buffer.alloc(32, 5);
 
-/** What is done with an event until it is matched. */
+/** Work on an event until it is matched. */
 function take(body: string): void {
   const bytes = Buffer.from(body);
   const event = readEvent(partner.fields, parseJsonText(bytes));

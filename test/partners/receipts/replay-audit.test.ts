@@ -1,4 +1,4 @@
-/** What the audit log keeps of a replay. It is read by people, and nothing is ever taken out of it. */
+/** Audit entries of a replay. The log is read by people, and nothing is ever taken out of it. */
 import { expect, test } from 'vitest';
 import { SECOND } from '#shared/clock.ts';
 import { openDeletions } from '../../support/deletions/world.ts';

@@ -7,7 +7,7 @@ const ADMIN = 'trackport:admin';
 const VERSION = '/portal/catalog/:id/versions/:version';
 const KEY = '/portal/consumers/:id/keys/:keyId';
 
-/** What each page shows is for those with this scope alone. */
+/** Scope that alone shows each page. */
 const pages: Record<string, string | undefined> = {
   '/portal': undefined,
   '/portal/consumers': ADMIN,

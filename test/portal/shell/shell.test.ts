@@ -1,4 +1,4 @@
-/** What no look at a page shows: what a text of somebody could do to it, and what is not offered. */
+/** Properties that no look at a page shows: what a text of somebody could do to it, and what is not offered. */
 import { html } from '#portal/html.ts';
 import { cut, foreign } from '#portal/shell/elements.ts';
 import { textArea } from '#portal/shell/forms.ts';

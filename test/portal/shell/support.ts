@@ -1,6 +1,6 @@
 import type { PortalPerson } from '#portal/page.ts';
 
-/** What no page may take for markup. */
+/** Text that no page may take for markup. */
 export const hostile = `"><script>alert('1')</script>&`;
 
 export const viewer = { nowMs: Date.parse('2026-11-21T14:02:10Z') };

@@ -97,7 +97,7 @@ test('any nesting of any spellings is refused exactly when a name stands twice',
   );
 });
 
-/** What is gone through until the text is refused. */
+/** Characters that are read until the text is refused. */
 function stepsFor(text: string): number {
   const bytes = Buffer.from(text);
   let refusal: unknown;

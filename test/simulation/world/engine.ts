@@ -14,7 +14,7 @@ type EngineFaults = {
   onCommit(): 'done' | 'full' | 'lost';
 };
 
-export type EngineDeps = {
+export type EngineWorld = {
   scheduler: Scheduler;
   faults: EngineFaults;
   /** Called when the instance has committed something. */
@@ -32,7 +32,7 @@ const BUSY_POLL_MS = 5;
 /** A correlation id that the store refuses. */
 export const POISONED = 'poisoned';
 
-export function openEngine(path: string, owner: Owner, deps: EngineDeps): Engine {
+export function openEngine(path: string, owner: Owner, deps: EngineWorld): Engine {
   const handles: BetterSqlite3.Database[] = [];
   const startThread: StartWritingThread = ({ lockWaitMs }) => {
     const connection = openConnection(path);
@@ -65,7 +65,7 @@ function createAsk({
   respond,
   lockWaitMs,
   onCommit,
-}: EngineDeps & {
+}: EngineWorld & {
   owner: Owner;
   respond: (request: Request) => unknown;
   lockWaitMs: number;

@@ -11,13 +11,13 @@ import { type App, compose } from '../../../src/compose/compose.ts';
 import { createStore } from '../../../src/compose/store.ts';
 import { createTrackerWebhook } from '../../../src/compose/tracker-webhook.ts';
 import type { TrackerWebhook } from '#http/context.ts';
-import type { EngineDeps } from './engine.ts';
+import type { EngineWorld } from './engine.ts';
 import type { Owner } from './scheduler.ts';
 import type { SimulatedStore } from './store.ts';
 
 const SECRET_KEY = Buffer.alloc(32, 7);
 
-export type InstanceDeps = EngineDeps & {
+export type InstanceWorld = EngineWorld & {
   config: Config;
   store: SimulatedStore;
   /** The process has ended, or was ended. */
@@ -50,7 +50,7 @@ export type Served = {
 export class CutOff extends Error {}
 
 /** Starts one; it serves a while later. */
-export function startInstance(name: string, deps: InstanceDeps): Instance {
+export function startInstance(name: string, deps: InstanceWorld): Instance {
   const { scheduler, config, store: given, onEnd } = deps;
   const owner: Owner = { name, isCut: false };
   const engine = given.open(owner, deps);

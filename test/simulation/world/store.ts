@@ -1,5 +1,5 @@
 import type { SearchVersions } from '#catalog/reading/search.ts';
-import type { Engine, EngineDeps } from './engine.ts';
+import type { Engine, EngineWorld } from './engine.ts';
 import type { Inspector } from './inspector.ts';
 import type { Owner } from './scheduler.ts';
 
@@ -8,7 +8,7 @@ export type SimulatedStore = {
   inspector: Inspector;
   search: SearchVersions;
   /** An instance's way to it. */
-  open(owner: Owner, deps: EngineDeps): Engine;
+  open(owner: Owner, deps: EngineWorld): Engine;
   /** Takes the lock that all writers need, for another process. Returns what gives it back; undefined: somebody has it. */
   lock?: () => (() => void) | undefined;
   /** Resolves when no request to a server is under way, but for those that wait for each other. */

@@ -63,7 +63,7 @@ export class CertificateModel {
         break;
       }
       case 'note':
-        // Who writes on what was deleted adds what no deletion saw.
+        // A person who writes on what was deleted adds what no deletion saw.
         if (!this.#deleted.has(next.person))
           for (const number of this.#of(next.person)) tracker.addComment(number, NOTE);
         break;
@@ -100,7 +100,7 @@ export class CertificateModel {
     for (const id of this.receipts) await this.#world.settled(id);
   }
 
-  /** What each certificate says now that the tracker or the claims know better. */
+  /** Statements of each certificate that the tracker or the claims know better by now. */
   async overstatements(): Promise<string[]> {
     const found: string[] = [];
     for (const id of this.receipts) {

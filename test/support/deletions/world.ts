@@ -25,7 +25,7 @@ import { buildPartners, secretsOf } from '../partners.ts';
 import { temporaryDatabase } from '../stores.ts';
 import { openTracker, WRITER } from './tracker.ts';
 
-/** What a test may change about the work; the waits are short, for they pass on a real clock. */
+/** Settings of the work that a test may change; the waits are short, for they pass on a real clock. */
 type WorkOptions = Partial<
   Pick<
     PartnersSetup,

@@ -69,7 +69,7 @@ function read(file: string): Buffer {
   return existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
 }
 
-/** What a disk writes as a whole: a page that is longer may be torn. */
+/** Unit that a disk writes as a whole: a page that is longer may be torn. */
 const SECTOR = 512;
 
 /**
@@ -94,7 +94,7 @@ function afterPowerCut(synced: Buffer, written: Buffer, random: () => number): B
   return left;
 }
 
-/** Where the sectors of `written` begin that are others in `synced`. */
+/** Offsets of the sectors of `written` that are others in `synced`. */
 function changedSectors(synced: Buffer, written: Buffer): number[] {
   const changed: number[] = [];
   for (let at = 0; at < written.length; at += SECTOR) {

@@ -13,7 +13,7 @@ export const PUBLIC_URL = 'https://adapter.example.com';
 /** A machine that is busy with other things as well is no reason to turn a test's request away. */
 export const withoutRelief = { lagMsMax: 0 };
 
-/** What every server needs, with what a test brings in its place. */
+/** The things of every server, with those that a test brings in their place. */
 export function serverDeps(deps: Partial<ServerSetup> = {}): ServerSetup {
   const clock = deps.clock ?? systemClock;
   return {
@@ -28,7 +28,7 @@ export function serverDeps(deps: Partial<ServerSetup> = {}): ServerSetup {
   };
 }
 
-/** What health and metrics are told by, with what a test brings in its place. */
+/** Sources of health and metrics, with those that a test brings in their place. */
 export function serviceReports(
   sources: Partial<ReportSources> = {},
   clock = systemClock,

@@ -8,7 +8,7 @@ import { sleepUntilAborted, systemClock } from '#shared/clock.ts';
 /** A plain load balancer. */
 export type RoundRobin = {
   url: string;
-  /** Whether the backend answered its last health check with 200. */
+  /** True when the backend answered its last health check with 200. */
   isHealthy(backend: string): boolean;
   /** Requests that reached a backend and got no response from it: the caller saw a 502. */
   lost(): readonly string[];

@@ -2,11 +2,11 @@ import type { IssuedTokens, IssuerClient, SignInFailure } from '#access/sessions
 
 /** An issuer that does what a test says; its tokens are names. */
 export type FakeIssuerClient = IssuerClient & {
-  /** What the next code is exchanged for; a failure is thrown. */
+  /** Result of the exchange of the next code; a failure is thrown. */
   next: IssuedTokens | SignInFailure;
   /** Why it cannot be reached, if so. */
   away: SignInFailure | undefined;
-  /** How often a browser was to be led there unasked. */
+  /** Number of times that a browser was to be led there unasked. */
   confirmations: number;
 };
 

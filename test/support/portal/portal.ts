@@ -19,7 +19,7 @@ import { verifierOfNames } from '../http/operator.ts';
 import { createFakeIssuerClient, type FakeIssuerClient } from './fake-issuer-client.ts';
 import { temporaryDatabase } from '../stores.ts';
 
-/** What a browser brings, and gets, without following redirects. */
+/** A browser's requests and responses, without following redirects. */
 type PortalBrowser = {
   cookie: string | undefined;
   get(path: string): Promise<PortalResponse>;
@@ -62,7 +62,7 @@ export function cookiesOf({ headers }: PortalResponse): string {
 
 export const SESSION_COOKIE = '__Host-trackport-session';
 
-/** What a test's pages work on: only what they need. */
+/** Things that a test's pages work on: only those that they need. */
 export function pagesContext(parts: { [Name in keyof PagesContext]?: unknown }): PagesContext {
   const readiness: PagesContext['readiness'] = async () => ({ checks: {} });
   return { publicUrl: () => PUBLIC_URL, readiness, ...parts } as PagesContext;

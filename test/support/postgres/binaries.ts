@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where the programs of a PostgreSQL server are. */
+/** Folder of the programs of a PostgreSQL server. */
 export type Binaries = { folder: string };
 
 const DEBIAN = '/usr/lib/postgresql';

@@ -6,7 +6,7 @@ const ARTIFACT = `
   INSERT INTO catalog_artifact (workspace_id, id_folded, id, listed_serial, versions)
   VALUES ('default', 'a', 'a', 1, 1) RETURNING serial`;
 
-/** What a test may leave in its database, in the way of the next one. */
+/** Things that a test may leave in its database, in the way of the next one. */
 const LEAVES: Record<string, string> = {
   'a row': 'UPDATE catalog_artifact SET versions = 2',
   'a table': 'CREATE TABLE odd (id bigint)',

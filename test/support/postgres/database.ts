@@ -97,7 +97,7 @@ async function makeDatabase(): Promise<FreeDatabase> {
   return { url, form };
 }
 
-/** What there is beside rows: relations, columns, constraints, triggers, functions, schemas, settings. */
+/** Everything beside rows: relations, columns, constraints, triggers, functions, schemas, settings. */
 const FORM = `SELECT
   (SELECT json_agg(relname ORDER BY oid) FROM pg_class WHERE relnamespace = 'public'::regnamespace) AS relations,
   (SELECT json_agg(attname ORDER BY attrelid, attnum) FROM pg_attribute JOIN pg_class c ON c.oid = attrelid

@@ -45,7 +45,7 @@ const SETTINGS = [
 export type PostgresOptions = {
   /** It waits for the disk, as in production. */
   isDurable?: boolean;
-  /** What it finds in its environment besides. */
+  /** Further variables of its environment. */
   environment?: NodeJS.ProcessEnv;
 };
 

@@ -1,4 +1,4 @@
-/** What a person is told of a server whose TLS is not as store.url wants it. */
+/** Errors about a server whose TLS is not as store.url wants it. */
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';

@@ -54,7 +54,7 @@ test('a file that is there stays as it is, unless the caller says otherwise', as
   expect(auditIn(file)).toBe(0);
 });
 
-/** What is at a path and no regular file. */
+/** Kinds of things at a path that are no regular file. */
 const odd: [string, (file: string) => unknown][] = [
   ['a folder', (file) => mkdirSync(file)],
   ['a FIFO', (file) => execFileSync('mkfifo', [file])],

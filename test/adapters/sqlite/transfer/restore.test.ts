@@ -48,7 +48,7 @@ function digests(file: string): TableDigest[] {
 const refusal = (code: string, detail: RegExp) =>
   expect.objectContaining({ code, detail: expect.stringMatching(detail) as string });
 
-/** What a refused restore leaves: a store that is empty or not there, and nothing half. */
+/** Store after a refused restore: one that is empty or not there, and nothing half. */
 function expectUntouched(storePath: string): void {
   expect(leftovers(storePath)).toEqual([]);
   const { handle } = connectTo(storePath);

@@ -12,7 +12,7 @@ async function publish(call: Call, artifact: { id: string; title?: string }): Pr
   expect((await call('POST', `/${artifact.id}/publish`)).status).toBe(200);
 }
 
-/** What a caller without a credential gets. */
+/** Response to a caller without a credential. */
 function openPublic(workspaces: readonly string[] | undefined) {
   const opened = openCatalogApp({ rules: () => ({ ...catalogRules, public: workspaces }) });
   const get = (method: 'GET' | 'HEAD' = 'GET', headers = {}) =>

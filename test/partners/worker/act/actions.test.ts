@@ -5,7 +5,7 @@ import { ADMIN, leadIssue, WRITER } from '../../../support/deletions/tracker.ts'
 import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
 
-/** What is waited for in vain; far more than any other call takes on a busy machine. */
+/** Time-out of what is waited for in vain; far more than any other call takes on a busy machine. */
 const HANG_MS = 3000;
 
 async function runningWorld(options?: Parameters<typeof openDeletions>[0]): Promise<DeletionWorld> {

@@ -1,4 +1,4 @@
-/** What a deletion leaves of a person on an issue, written down when it acted: no more than it saw, and no less. */
+/** Remains of a person on an issue after a deletion, written down when it acted: no more than it saw, and no less. */
 import { describe, expect, test } from 'vitest';
 import type { Action } from '#partners/partner.ts';
 import { HOUR } from '#shared/clock.ts';
@@ -18,7 +18,7 @@ async function runningWorld(options: Parameters<typeof openDeletions>[0]): Promi
   return world;
 }
 
-/** What became of the deletion of one lead, with a comment of somebody and an earlier text where `isUsed`. */
+/** Receipt of the deletion of one lead, with a comment of somebody and an earlier text where `isUsed`. */
 async function deleteOne(world: DeletionWorld, lead: Lead, { isUsed = false } = {}) {
   const createdAt = Date.now() - (isUsed ? HOUR : 0);
   const { number } = world.tracker.createIssue({ ...lead, createdAt });

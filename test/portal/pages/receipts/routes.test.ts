@@ -77,7 +77,7 @@ async function submit(admin: Admin, path: string, fields: Record<string, string>
   return { path: location.split('?')[0], body: (await admin.get(location)).body };
 }
 
-/** What the page says about an action that did nothing. */
+/** Text of the page about an action that did nothing. */
 const undoneIn = (body: string): string | undefined =>
   /data-s="warn" role="status">\s*<strong>([^<]*)/.exec(body)?.[1];
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { EngineDeps } from '../engine.ts';
+import type { EngineWorld } from '../engine.ts';
 import type { Owner } from '../scheduler.ts';
 import type { UnderWay } from './under-way.ts';
 
@@ -23,7 +23,7 @@ type Line = {
 /** One history. */
 export type Play = {
   /** What befalls those who connect from now on. */
-  deps?: EngineDeps;
+  deps?: EngineWorld;
   underWay: UnderWay;
   lines: Map<pg.Client, Line>;
 };
@@ -84,7 +84,7 @@ export function processesOf({ lines, underWay }: Play, owner: Owner): number[] {
   return own.flatMap(({ client }) => client.processID ?? []);
 }
 
-function depsOf({ deps }: Play): EngineDeps {
+function depsOf({ deps }: Play): EngineWorld {
   if (!deps) throw new Error('nobody plays');
   return deps;
 }
