@@ -6,7 +6,7 @@ import {
   type LeadIdentity,
   parseLeadId,
 } from '#leads/model/identity.ts';
-import { SECOND } from '#shared/clock.ts';
+import { isOnCalendar, SECOND } from '#shared/clock.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { isRecord, valueAt } from '#shared/text/json.ts';
 import { isVisible } from '#shared/text/visible.ts';
@@ -193,7 +193,7 @@ export function occurredAt({ occurredAt: text = '' }: PartnerEvent): number | un
   if (unixTime) return Number(text) * (unixTime[1] === undefined ? SECOND : 1);
   const [, time, hours, minutes] =
     /^(\d{4}-\d\d-\d\dt[\d:.]+)(?:z|([+-]\d\d):?(\d\d))$/i.exec(text) ?? [];
-  if (time === undefined) return undefined;
+  if (time === undefined || !isOnCalendar(time.slice(0, 16))) return undefined;
   const instant = Date.parse(time + (hours === undefined ? 'Z' : `${hours}:${minutes}`));
   return Number.isNaN(instant) ? undefined : instant;
 }

@@ -68,15 +68,19 @@ const SINCE =
  */
 export function parseSince(text: string): number | undefined {
   const date = SINCE.exec(text)?.[1];
-  if (date === undefined || !isCalendarDate(date)) return undefined;
+  if (date === undefined || !isOnCalendar(date)) return undefined;
   const ms = Date.parse(text.replace(' ', '+').toUpperCase());
   return ms >= FIRST_MS && ms <= LAST_MS ? ms : undefined;
 }
 
-/** Refuses 30 February, which `Date.parse` would make the 2nd of March. */
-function isCalendarDate(date: string): boolean {
-  const midnight = Date.parse(date);
-  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
+/**
+ * True for a date, or a time of it to the minute (`2026-01-31T23:59`), that there is: `Date.parse` would make the 2nd of
+ * March of 30 February, and the next day of the hour 24.
+ */
+export function isOnCalendar(text: string): boolean {
+  const local = text.toUpperCase();
+  const ms = Date.parse(local.includes('T') ? `${local}Z` : local);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(local);
 }
 
 /**

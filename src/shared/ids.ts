@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from './clock.ts';
+import { hasAtSign } from './text/at-sign.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const UNBIASED_BYTE_MAX = 248; // the greatest multiple of 62 that fits a byte
 
-const LOGGABLE_ID = /^[\x21-\x3f\x41-\x7e]{1,128}$/;
+const LOGGABLE_ID = /^[\x21-\x7e]{1,128}$/;
 
 /** Form of a partner's id, in its path as in the configuration. */
 export const PARTNER_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -71,9 +72,9 @@ export function base62OfUint32(value: number): string {
 }
 
 /**
- * True for 1 to 128 visible ASCII characters without `@`: an id of a caller that may stand in logs. What
+ * True for 1 to 128 visible ASCII characters without an at sign: an id of a caller that may stand in logs. What
  * looks like an e-mail address may not.
  */
 export function isLoggableId(text: string): boolean {
-  return LOGGABLE_ID.test(text);
+  return LOGGABLE_ID.test(text) && !hasAtSign(text);
 }

@@ -3,6 +3,7 @@ import type { Database } from '#shared/database.ts';
 import type { Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
 import { toRecords } from '#shared/sql.ts';
+import { hasAtSign } from '#shared/text/at-sign.ts';
 
 /** A consumer by its id, or the client of a token by what its issuer calls it; never a person. */
 export type ReaderRef = { kind: 'consumer' | 'client'; id: string };
@@ -89,12 +90,11 @@ export const dayOf = (at: number): number => Math.floor(at / DAY);
 const UNKNOWN = 'unknown';
 const CLIENT_CHARACTERS_MAX = 200;
 /** Text that may be a person's, an address or a name, or that nobody can read. */
-const PERSONAL = /[@\s]|[\p{Cc}\p{Cf}\p{Cs}]/u;
+const PERSONAL = /[\s\p{Cc}\p{Cf}\p{Cs}]/u;
 
 /** The client of a token as it is recorded: what may be of a person is not. */
 export function clientReader(clientId: string = UNKNOWN): ReaderRef {
-  // A sign of full width is one like another.
-  const isPersonal = PERSONAL.test(clientId.normalize('NFKC'));
+  const isPersonal = PERSONAL.test(clientId) || hasAtSign(clientId);
   const isNamed = clientId.length <= CLIENT_CHARACTERS_MAX && !isPersonal;
   return { kind: 'client', id: isNamed ? clientId : UNKNOWN };
 }

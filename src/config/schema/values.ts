@@ -12,6 +12,7 @@ import {
   parseSize,
   SIZE_PATTERN,
 } from '#shared/text/units.ts';
+import { isOnCalendar } from '#shared/clock.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { isLongerThan } from '#shared/text/visible.ts';
 import { refuseStray } from './secrets.ts';
@@ -219,7 +220,7 @@ export function pointers() {
 export function instant() {
   const error = 'a time such as 2026-01-31T00:00:00Z, or a date';
   return shaped(INSTANT, error)
-    .transform((text) => Date.parse(text))
+    .transform((text) => (isOnCalendar(text.slice(0, 16)) ? Date.parse(text) : NaN))
     .refine((ms) => !Number.isNaN(ms), { error });
 }
 

@@ -5,6 +5,7 @@ import { emailsIn, externalIdIn } from '#leads/model/identity.ts';
 import { type Clock, MINUTE } from '#shared/clock.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { isLoggableId, type NewId } from '#shared/ids.ts';
+import { hasAddress } from '#shared/text/at-sign.ts';
 import { traced, type Tracing } from '#shared/tracing.ts';
 import { actionsFor, decide, eventKeys, namesOf, occurredAt, type PartnerEvent } from '../event.ts';
 import { toMatchNames } from '#leads/directory/match.ts';
@@ -194,7 +195,8 @@ function mergeOf(
 function shown(text: string | undefined): string | undefined {
   if (text === undefined || text.length > IDENTIFIER_CHARACTERS_MAX) return undefined;
   if (PLAIN.test(text)) return text;
-  return /[\p{Cc}\p{Cs}]|[^\s]@[^\s]/u.test(text) || emailsIn(text).length > 0 ? undefined : text;
+  const isAddress = hasAddress(text) || emailsIn(text).length > 0;
+  return isAddress || /[\p{Cc}\p{Cs}]/u.test(text) ? undefined : text;
 }
 
 function summarize(

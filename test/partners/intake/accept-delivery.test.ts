@@ -94,6 +94,9 @@ describe('the receipt', () => {
     'ada @ example.com',
     'ada＠example。com',
     'ada&#64;example.com',
+    'ada&#x40;example',
+    'ada%40example.com',
+    'ada%2540example.com',
     'x'.repeat(256),
     'a\nb',
     '\ud800',
@@ -185,6 +188,15 @@ describe('the correlation id', () => {
     ['ä', false],
     ['a\n', false],
     ['ada@example.com', false],
+    ['ada&#64;example.com', false],
+    ['ada&#064example.com', false],
+    ['ada&#X40;example.com', false],
+    ['ada&commat;example.com', false],
+    ['ada&amp;#64;example.com', false],
+    ['ada%40example.com', false],
+    ['ada%2540example.com', false],
+    [String.raw`ada\u0040example.com`, false],
+    ['order%20640&b=40;64', true],
   ])('%j can be used: %s', (text, expected) => {
     expect(isLoggableId(text)).toBe(expected);
   });

@@ -96,11 +96,17 @@ describe('who reads which version', () => {
 
   test('is no person: a token counts by its client, and one that names none as unknown', async () => {
     const { call, usage } = await setUp();
-    const people = ['ada@example.com', 'ada＠example.com', 'Ada L', 'Ada\u00A0L'];
+    const people = [
+      'ada@example.com',
+      'ada%40example.com',
+      'ada＠example.com',
+      'Ada L',
+      'Ada\u00A0L',
+    ];
     const unreadable = ['x'.repeat(201), '\u001B[31mx', '\u202Eshop', 'a\0b'];
     for (const clientId of ['shop', undefined, ...people, ...unreadable])
       await call('GET', '/petstore', { as: { ...shop, clientId } });
-    expect(countsOf(await usage())[0]?.toSorted()).toEqual(['shop 1', 'unknown 9']);
+    expect(countsOf(await usage())[0]?.toSorted()).toEqual(['shop 1', 'unknown 10']);
   });
 
   test('has the name of a consumer for operators and for the consumer itself alone', async () => {
