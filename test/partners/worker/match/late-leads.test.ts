@@ -234,4 +234,16 @@ describe('a late lead of an event', () => {
     expect((await eventOf(world, id))?.erasure).toBe('incomplete-history');
     expect(world.tracker.calls.count({ path: new RegExp(`/issues/${first}$`) })).toBe(0);
   });
+
+  test('adds to what remains of what was erased before', async () => {
+    const { world, first, move, learn } = await worldWithLead({ actions: ['close', 'redact'] });
+    world.tracker.addComment(first, 'Called, no answer.');
+    move(LAG_MS);
+    const { id, late } = await deleteWithLateLead(world);
+    const remains = (await eventOf(world, id))?.remains;
+    expect(remains).toEqual(['history', 'comments']);
+    await learn();
+    await expectBoth(world, id, [first, late]);
+    expect((await eventOf(world, id))?.remains).toEqual(remains);
+  });
 });
