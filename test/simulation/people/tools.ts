@@ -132,13 +132,17 @@ export async function follow(
   return pagination.hasMore;
 }
 
-/** What was told before is told again after a crash, and to a cursor that went back. */
+/**
+ * What was told before is told again after a crash, and to a cursor that went back; and when it was claimed in between,
+ * and given back: a tool that read nothing meanwhile has it as it is.
+ */
 function put(world: World, tool: Tool, item: FeedItem): void {
   const { copy } = tool;
   if (item.type === 'lead.removed') return void copy.delete(item.id);
   const { model } = world;
   const isQuiet = !model.hasLag && model.crashes === 0 && !tool.wentBack;
-  if (isQuiet && isDeepStrictEqual(copy.get(item.id), item.lead))
+  const wasClaimed = (model.leads.get(Number(item.id))?.claims ?? []).length > 0;
+  if (isQuiet && !wasClaimed && isDeepStrictEqual(copy.get(item.id), item.lead))
     world.violate(`${tool.name} was told of lead ${item.id} twice as it is`);
   copy.set(item.id, item.lead);
 }
