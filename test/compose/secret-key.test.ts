@@ -1,4 +1,3 @@
-import { receiptsIn } from '../support/receipts.ts';
 /** A store keeps to the `secretKey` that it was filled with, and takes another one only where that is lost. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -16,7 +15,6 @@ import { readClaim } from '#leads/claims/claimed-leads.ts';
 import { hashIdentity, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
-import { createSealer } from '#shared/crypto/sealer.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog as log } from '#shared/log.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
@@ -25,10 +23,11 @@ import { openRekey } from '../../src/compose/commands/stopped-store.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { entry, leadRules } from '../support/directory.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { acceptEvent, INSTANCE } from '../support/partners.ts';
-import { createWork } from '../support/work.ts';
+import { receiptsIn, acceptEvent, workIn } from '../support/partners.ts';
 import { migratedPostgres } from '../support/postgres/database.ts';
 import { email } from '../support/identities.ts';
+import { leaseEvents } from '#partners/worker/lease-events.ts';
+import { findMatch } from '#partners/worker/event-leads.ts';
 
 const NOW = 1_790_000_000_000;
 const clock: Clock = createFakeClock(NOW);
@@ -163,16 +162,15 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
 
     await expect(open(configOf(url, former))).rejects.toThrow(another);
     const { database, secretKey, leads } = await open(configOf(url, other));
-    const sealer = createSealer(deriveKey(secretKey, 'payloads'));
     const { repository } = configOf(url, other).tracker;
-    const work = createWork({ database, instance: INSTANCE, sealer, repository });
+    const work = workIn(database, { repository, key: deriveKey(secretKey, 'payloads') });
     expect(await findSession(database, row.digest)).toBeUndefined();
     const names = [{ kind: 'email' as const, hash }];
-    expect((await work.match(names, { createdBefore: Infinity, receivedAt: NOW })).leads).toEqual(
-      [],
-    );
+    expect(
+      (await findMatch(work, names, { createdBefore: Infinity, receivedAt: NOW })).leads,
+    ).toEqual([]);
     expect(await readClaim(leads, '7')).toMatchObject({ receiptIds: [receiptId] });
-    const [item] = await work.lease('match', NOW, 9);
+    const [item] = await leaseEvents(work, 'match', { now: NOW, limit: 9 });
     expect(item).toMatchObject({ receiptId });
     expect(item).not.toHaveProperty('payload');
     const repeat = { at: NOW, sameEventKey: Buffer.alloc(32, 5) };

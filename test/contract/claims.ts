@@ -1,15 +1,11 @@
+import type { LeadStore } from '#leads/lead-store.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { type TestClaims } from '../support/claims.ts';
-import {
-  directoryKey,
-  entry,
-  type LeadDirectory,
-  leadRules,
-  REPOSITORY_ID,
-} from '../support/directory.ts';
+import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
+import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
 
 /** Leads that an event claims, by default event 1 at instant 0. */
 export type TestClaim = { numbers: readonly number[]; event?: number; at?: number };
@@ -24,7 +20,7 @@ type Withdrawal = {
 /** Engine of the contract. Everything is released when the running test ends. */
 type ClaimsFixture = {
   claimsOf(repository: string): TestClaims;
-  directory: LeadDirectory;
+  directory: LeadStore;
   /** As the worker does, under the receipt `receipt-<event>`. */
   claim(claim: TestClaim): Promise<void>;
   /** The same in a transaction that fails with `undo`. */
@@ -52,7 +48,10 @@ export function describeClaims(engine: string, open: Open): void {
     const fixture = await open();
     const { directory } = fixture;
     const openAs = (repositoryId: number): Promise<void> =>
-      directory.open(repositoryId, rulesCheckOf(leadRules, directoryKey), 0);
+      openDirectory(directory, repositoryId, {
+        rules: rulesCheckOf(leadRules, directoryKey),
+        at: 0,
+      });
     await openAs(REPOSITORY_ID);
     return { fixture, directory, openAs, claims: fixture.claimsOf('Acme/Leads') };
   }
@@ -62,7 +61,7 @@ export function describeClaims(engine: string, open: Open): void {
       test('is the same object while no claim changes, whatever else is written', async () => {
         const { claims, directory } = await setUp();
         const first = await claims.current();
-        await directory.put([entry(1)]);
+        await putEntries(directory, [entry(1)]);
         expect(await claims.current()).toBe(first);
         expect(first.has(1)).toBe(false);
       });

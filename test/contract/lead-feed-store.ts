@@ -3,13 +3,11 @@ import { withdrawClaims } from '#leads/claims/claim-leads.ts';
 import type { Database } from '#shared/database.ts';
 import { readableBy } from '#leads/lead-feed/lead-change.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
-import type { FeedPlace } from '#leads/lead-feed/read-changes.ts';
 import { REPLICA_LAG_MAX_MS } from '#leads/lead-tracker.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { createClaims } from '../support/claims.ts';
 import {
-  createLeadFeedStore,
-  createLeadDirectory,
+  leadStoreIn,
   claimLeads,
   directoryKey,
   entry,
@@ -17,6 +15,25 @@ import {
   REPOSITORY,
   REPOSITORY_ID,
 } from '../support/directory.ts';
+import {
+  type FeedPlace,
+  isFeedFollowed,
+  readChangesAfter,
+  readFeedEnd,
+  readFeedReader,
+} from '#leads/lead-feed/read-changes.ts';
+import { hideLead, noteFeedReader, noteRead } from '#leads/lead-feed/note-changes.ts';
+import {
+  completeCrawl,
+  noteMoved,
+  openDirectory,
+  putCaughtUp,
+  putCrawled,
+  putEntries,
+  removeEntry,
+  renameLabel,
+  startCrawl,
+} from '#leads/directory/write-directory.ts';
 
 const NOW = 100 * DAY;
 const START: FeedPlace = [0, 0];
@@ -29,11 +46,14 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
     const database = await open();
     const clock = { now: NOW };
     const now = (): number => clock.now;
-    const directory = createLeadDirectory(database, { repository: REPOSITORY, now });
-    await directory.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), NOW);
-    const feed = createLeadFeedStore(database, { repository: 'Acme/Leads', now });
-    const read = (place: FeedPlace = START) => feed.changesAfter(place, 100);
-    const end = async (): Promise<FeedPlace> => (await feed.end()) ?? START;
+    const directory = leadStoreIn(database, { now });
+    await openDirectory(directory, REPOSITORY_ID, {
+      rules: rulesCheckOf(leadRules, directoryKey),
+      at: NOW,
+    });
+    const feed = leadStoreIn(database, { repository: 'Acme/Leads', now });
+    const read = (place: FeedPlace = START) => readChangesAfter(feed, place, 100);
+    const end = async (): Promise<FeedPlace> => (await readFeedEnd(feed)) ?? START;
     /** Changes for a reader by these labels: `+` that it is there, `-` that it went. */
     const since = async (place: FeedPlace, labels: readonly string[] = []) =>
       (await read(place)).flatMap((change) => {
@@ -46,19 +66,19 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
 
   describe(`lead feed store on ${engine}`, () => {
     test('has no end before the repository is known', async () => {
-      const feed = createLeadFeedStore(await open(), { repository: REPOSITORY, now: () => NOW });
-      expect(await feed.end()).toBeUndefined();
+      const feed = leadStoreIn(await open(), { repository: REPOSITORY, now: () => NOW });
+      expect(await readFeedEnd(feed)).toBeUndefined();
     });
 
     test('a lead comes once, where it changed last, and an equal state is no change', async () => {
       const { directory, since, end } = await setUp();
-      await directory.put([entry(1), entry(2)]);
-      await directory.put([entry(3)]);
+      await putEntries(directory, [entry(1), entry(2)]);
+      await putEntries(directory, [entry(3)]);
       expect(await since(START)).toEqual(['+1', '+2', '+3']);
       const before = await end();
-      await directory.put([entry(1)]);
+      await putEntries(directory, [entry(1)]);
       expect(await since(before)).toEqual([]);
-      await directory.put([entry(1, { updatedAt: 5 })]);
+      await putEntries(directory, [entry(1, { updatedAt: 5 })]);
       expect(await since(before)).toEqual(['+1']);
       expect(await since(START)).toEqual(['+2', '+3', '+1']);
     });
@@ -66,51 +86,51 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
     test('a state that is met again is no change, and another one of the same second is', async () => {
       const { directory, since, end } = await setUp();
       const state = { updatedAt: NOW, look: LOOK };
-      await directory.put([entry(1, state)]);
+      await putEntries(directory, [entry(1, state)]);
       let before = await end();
-      await directory.put([entry(1, state)]);
-      await directory.putCaughtUp([entry(1, state)], NOW);
-      await directory.putCrawled([entry(1, state)], NOW);
+      await putEntries(directory, [entry(1, state)]);
+      await putCaughtUp(directory, [entry(1, state)], NOW);
+      await putCrawled(directory, [entry(1, state)], NOW);
       expect(await since(before)).toEqual([]);
-      await directory.put([entry(1, { ...state, look: OTHER_LOOK })]);
+      await putEntries(directory, [entry(1, { ...state, look: OTHER_LOOK })]);
       expect(await since(before)).toEqual(['+1']);
       before = await end();
-      await directory.put([entry(1, { ...state, updatedAt: NOW - 1, look: LOOK })]); // older
-      await directory.put([entry(1, { ...state, look: OTHER_LOOK })]);
+      await putEntries(directory, [entry(1, { ...state, updatedAt: NOW - 1, look: LOOK })]); // older
+      await putEntries(directory, [entry(1, { ...state, look: OTHER_LOOK })]);
       expect(await since(before)).toEqual([]);
     });
 
     test('what a list has shown is no change when it is met', async () => {
       const { directory, feed, since, end } = await setUp();
       const lead = { number: 1, updatedAt: NOW, labels: ['approved'], look: LOOK };
-      expect([...(await feed.noteRead([lead]))]).toEqual([[1, NOW]]);
+      expect([...(await noteRead(feed, [lead]))]).toEqual([[1, NOW]]);
       const before = await end();
-      await directory.put([entry(1, { updatedAt: NOW, look: LOOK })]);
+      await putEntries(directory, [entry(1, { updatedAt: NOW, look: LOOK })]);
       expect(await since(before)).toEqual([]);
-      expect([...(await feed.noteRead([lead]))]).toEqual([[1, NOW]]);
-      await directory.put([entry(1, { updatedAt: NOW, look: OTHER_LOOK })]);
+      expect([...(await noteRead(feed, [lead]))]).toEqual([[1, NOW]]);
+      await putEntries(directory, [entry(1, { updatedAt: NOW, look: OTHER_LOOK })]);
       expect(await since(before)).toEqual(['+1']);
-      expect([...(await feed.noteRead([lead]))]).toEqual([]);
+      expect([...(await noteRead(feed, [lead]))]).toEqual([]);
     });
 
     test('what a list has shown before anybody met it is a change for others, at once and once', async () => {
       const { directory, feed, since, end, clock } = await setUp();
-      await directory.put([entry(1, { updatedAt: NOW, look: LOOK })]);
+      await putEntries(directory, [entry(1, { updatedAt: NOW, look: LOOK })]);
       const before = await end();
       clock.now += 1;
       const lead = { number: 1, updatedAt: NOW + 1, labels: ['approved'], look: OTHER_LOOK };
-      expect([...(await feed.noteRead([lead]))]).toEqual([[1, NOW + 1]]);
+      expect([...(await noteRead(feed, [lead]))]).toEqual([[1, NOW + 1]]);
       expect(await since(before)).toEqual(['+1']);
       const told = await end();
-      await directory.put([entry(1, { updatedAt: NOW + 1, look: OTHER_LOOK })]);
+      await putEntries(directory, [entry(1, { updatedAt: NOW + 1, look: OTHER_LOOK })]);
       expect(await since(told)).toEqual([]);
-      expect([...(await feed.noteRead([lead]))]).toEqual([[1, NOW + 1]]);
+      expect([...(await noteRead(feed, [lead]))]).toEqual([[1, NOW + 1]]);
     });
 
     test('who reads by labels is told once that a lead left, and nothing of its life outside', async () => {
       const { directory, since, end } = await setUp();
       const at = (updatedAt: number, ...labels: string[]) =>
-        directory.put([entry(1, { updatedAt, labels: ['approved', ...labels] })]);
+        putEntries(directory, [entry(1, { updatedAt, labels: ['approved', ...labels] })]);
       await at(1, 'eu');
       const start = await end();
       await at(2, 'us');
@@ -125,24 +145,24 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       expect(await since(START, ['eu', 'vip'])).toEqual([]);
       await at(5, 'eu');
       expect(await since(left, ['eu'])).toEqual(['+1']);
-      await directory.put([entry(1, { updatedAt: 6, isApproved: false, labels: ['eu'] })]);
+      await putEntries(directory, [entry(1, { updatedAt: 6, isApproved: false, labels: ['eu'] })]);
       const gone = await end();
       expect(await since(left, ['eu'])).toEqual(['-1']);
-      await directory.put([entry(1, { updatedAt: 7, isApproved: false, labels: ['eu'] })]);
+      await putEntries(directory, [entry(1, { updatedAt: 7, isApproved: false, labels: ['eu'] })]);
       expect([await since(gone), await since(gone, ['eu'])]).toEqual([[], []]);
     });
 
     test('what was never approved is no lead', async () => {
       const { directory, since } = await setUp();
-      await directory.put([entry(1, { isApproved: false, labels: [] })]);
+      await putEntries(directory, [entry(1, { isApproved: false, labels: [] })]);
       expect(await since(START)).toEqual([]);
     });
 
     test('tells whoever could read it of a lead that lost its approval', async () => {
       const { directory, since, end } = await setUp();
-      await directory.put([entry(1, { labels: ['approved', 'eu'] }), entry(2)]);
+      await putEntries(directory, [entry(1, { labels: ['approved', 'eu'] }), entry(2)]);
       const before = await end();
-      await directory.put([
+      await putEntries(directory, [
         entry(1, { isApproved: false, labels: ['us'], updatedAt: 2 }),
         entry(2, { isApproved: false, labels: [], updatedAt: 2 }),
       ]);
@@ -153,16 +173,16 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
 
     test('an older state that comes late tells its readers of a lead that went before', async () => {
       const { directory, since, end } = await setUp();
-      await directory.put([entry(1, { updatedAt: 1 })]);
-      await directory.put([entry(1, { isApproved: false, labels: [], updatedAt: 9 })]);
+      await putEntries(directory, [entry(1, { updatedAt: 1 })]);
+      await putEntries(directory, [entry(1, { isApproved: false, labels: [], updatedAt: 9 })]);
       const before = await end();
-      await directory.put([entry(1, { labels: ['approved', 'eu'], updatedAt: 4 })]);
+      await putEntries(directory, [entry(1, { labels: ['approved', 'eu'], updatedAt: 4 })]);
       expect(await since(before, ['eu'])).toEqual(['-1']);
     });
 
     test('a claim takes a lead away, and its release or withdrawal gives it back', async () => {
       const { database, directory, since, end } = await setUp();
-      await directory.put([entry(1), entry(2)]);
+      await putEntries(directory, [entry(1), entry(2)]);
       let before = await end();
       await claimLeads(database, { numbers: [1, 2], at: NOW });
       expect(await since(before)).toEqual(['-1', '-2']);
@@ -179,7 +199,7 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
 
     test('a lead that was given back is not taken by the same event', async () => {
       const { database, directory, since, end } = await setUp();
-      await directory.put([entry(1)]);
+      await putEntries(directory, [entry(1)]);
       await claimLeads(database, { numbers: [1], at: NOW });
       const claims = createClaims(database, { repository: REPOSITORY });
       await claims.release(1, {
@@ -193,36 +213,36 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
 
     test('what moved, was removed or hidden is gone, and comes back with the next change', async () => {
       const { directory, feed, since, end } = await setUp();
-      await directory.put([entry(1), entry(2), entry(3)]);
+      await putEntries(directory, [entry(1), entry(2), entry(3)]);
       const before = await end();
-      await directory.noteMoved(1);
-      await directory.remove(2);
-      await feed.hide(3);
+      await noteMoved(directory, 1);
+      await removeEntry(directory, 2);
+      await hideLead(feed, 3);
       expect(await since(before)).toEqual(['-1', '-2', '-3']);
-      await directory.put([entry(3, { updatedAt: NOW + SECOND })]);
+      await putEntries(directory, [entry(3, { updatedAt: NOW + SECOND })]);
       expect(await since(before)).toEqual(['-1', '-2', '+3']);
     });
 
     test('what a replica shows of it for a moment is no change', async () => {
       const { directory, feed, since, end, clock } = await setUp();
-      await directory.put([entry(1)]);
+      await putEntries(directory, [entry(1)]);
       const before = await end();
-      await feed.hide(1);
+      await hideLead(feed, 1);
       clock.now += REPLICA_LAG_MAX_MS - SECOND;
-      await directory.put([entry(1)]);
-      await directory.putCaughtUp([entry(1, { updatedAt: NOW })], NOW);
-      await directory.putCrawled([entry(1, { updatedAt: NOW })], NOW);
+      await putEntries(directory, [entry(1)]);
+      await putCaughtUp(directory, [entry(1, { updatedAt: NOW })], NOW);
+      await putCrawled(directory, [entry(1, { updatedAt: NOW })], NOW);
       expect(await since(before)).toEqual(['-1']);
       clock.now += 2 * SECOND;
-      await directory.putCrawled([entry(1, { updatedAt: NOW })], NOW);
+      await putCrawled(directory, [entry(1, { updatedAt: NOW })], NOW);
       expect(await since(before)).toEqual(['+1']);
     });
 
     test('a label that has another name is a change of every lead that carries it', async () => {
       const { directory, read, end, since } = await setUp();
-      await directory.put([entry(1, { labels: ['approved', 'eu'] }), entry(2)]);
+      await putEntries(directory, [entry(1, { labels: ['approved', 'eu'] }), entry(2)]);
       const before = await end();
-      await directory.renameLabel({ from: 'eu', to: 'europe', approvedLabel: 'approved' });
+      await renameLabel(directory, { from: 'eu', to: 'europe', approvedLabel: 'approved' });
       expect(await read(before)).toMatchObject([{ number: 1, labels: ['approved', 'europe'] }]);
       expect(await since(before, ['eu'])).toEqual(['-1']);
       expect(await since(before, ['europe'])).toEqual(['+1']);
@@ -231,52 +251,57 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
 
     test('what a crawl meets for the first time is a change only when it was changed lately', async () => {
       const { directory, since, end, clock } = await setUp();
-      await directory.put([entry(1)]);
+      await putEntries(directory, [entry(1)]);
       const before = await end();
       clock.now += 1;
-      await directory.putCrawled([entry(2), entry(3, { updatedAt: NOW - 1 })], NOW);
+      await putCrawled(directory, [entry(2), entry(3, { updatedAt: NOW - 1 })], NOW);
       expect(await since(before)).toEqual(['+3']);
       expect(await since(START)).toEqual(['+2', '+1', '+3']);
     });
 
     test('a full crawl finds out what readers were shown and is gone', async () => {
       const { directory, feed, since, end, clock } = await setUp();
-      await directory.put([entry(1)]);
-      await feed.noteRead(
+      await putEntries(directory, [entry(1)]);
+      await noteRead(
+        feed,
         [1, 2].map((number) => ({ number, updatedAt: 0, labels: ['approved'], look: LOOK })),
       );
       const before = await end();
       clock.now += 1;
-      await directory.startCrawl(clock.now);
-      await directory.putCrawled([entry(1)], 0);
-      await directory.completeCrawl(clock.now);
+      await startCrawl(directory, clock.now);
+      await putCrawled(directory, [entry(1)], 0);
+      await completeCrawl(directory, clock.now);
       expect(await since(before)).toEqual(['-2']);
     });
 
     test('leads that are gone are forgotten after 30 days, and positions go on', async () => {
       const { directory, since, end, clock } = await setUp();
-      await directory.put([entry(1)]);
-      await directory.put([entry(2)]);
-      await directory.remove(1);
-      await directory.remove(2);
+      await putEntries(directory, [entry(1)]);
+      await putEntries(directory, [entry(2)]);
+      await removeEntry(directory, 1);
+      await removeEntry(directory, 2);
       const before = await end();
       clock.now += 31 * DAY;
-      await directory.completeCrawl(clock.now);
+      await completeCrawl(directory, clock.now);
       expect(await since(START)).toEqual(['-2']);
       clock.now = NOW - DAY;
-      await directory.put([entry(3)]);
+      await putEntries(directory, [entry(3)]);
       expect(await since(before)).toEqual(['+3']);
     });
 
     test('knows who follows', async () => {
       const { feed } = await setUp();
-      expect(await feed.isFollowed(0)).toBe(false);
-      expect(await feed.reader('c1')).toBeUndefined();
-      await feed.noteReader({ consumerId: 'c1', position: 5, readAt: NOW });
-      await feed.noteReader({ consumerId: 'c1', position: 7, readAt: NOW + 1 });
-      expect(await feed.reader('c1')).toEqual({ consumerId: 'c1', position: 7, readAt: NOW + 1 });
-      expect(await feed.isFollowed(NOW)).toBe(true);
-      expect(await feed.isFollowed(NOW + 2)).toBe(false);
+      expect(await isFeedFollowed(feed.db, 0)).toBe(false);
+      expect(await readFeedReader(feed.db, 'c1')).toBeUndefined();
+      await noteFeedReader(feed.db, { consumerId: 'c1', position: 5, readAt: NOW });
+      await noteFeedReader(feed.db, { consumerId: 'c1', position: 7, readAt: NOW + 1 });
+      expect(await readFeedReader(feed.db, 'c1')).toEqual({
+        consumerId: 'c1',
+        position: 7,
+        readAt: NOW + 1,
+      });
+      expect(await isFeedFollowed(feed.db, NOW)).toBe(true);
+      expect(await isFeedFollowed(feed.db, NOW + 2)).toBe(false);
     });
   });
 }

@@ -3,14 +3,15 @@ import { sha256 } from '#shared/crypto/hash.ts';
 import { countOutcomes } from '#partners/receipts/recent-outcomes.ts';
 import { outcomes } from '#partners/receipts/receipt.ts';
 import type { NewReceipt } from '#partners/intake/new-receipt.ts';
+import { acknowledge } from '#partners/receipts/replay-receipts.ts';
 import type { Database } from '#shared/database.ts';
-import type { StoredReceipts } from '../support/receipts.ts';
+import { type ReceiptScope } from '../support/partners.ts';
 
 const HOUR = 3_600_000;
 const AT = 400_000 * HOUR;
 
 type NewOutcome = NewReceipt['events'][number]['outcome'];
-type Fixture = { database: Database; store: Pick<StoredReceipts, 'accept' | 'acknowledge'> };
+type Fixture = { database: Database; store: ReceiptScope };
 
 let serial = 0;
 
@@ -64,7 +65,7 @@ export function describeOutcomeCounts(engine: string, open: () => Promise<Fixtur
       await store.accept(delivery(AT + HOUR, 'REJECTED'));
       const actor = { kind: 'cli', subject: 'ada' } as const;
       const entry = { actor, at: AT, action: 'receipt.acknowledge', subject: 'receipt/1' } as const;
-      await store.acknowledge(receipt.id, entry);
+      await database.exclusive((tx) => acknowledge(tx, receipt.id, entry));
       expect(await countOutcomes(database, [AT, AT + HOUR], ['REJECTED'], 'acknowledged')).toEqual([
         { REJECTED: 1 },
         {},

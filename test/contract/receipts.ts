@@ -3,11 +3,19 @@ import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
-import type { StoredReceipts } from '../support/receipts.ts';
+import { type ReceiptScope } from '../support/partners.ts';
+import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
+import { listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
+import {
+  acknowledge,
+  previewReplay,
+  replay,
+  replayAll,
+} from '#partners/receipts/replay-receipts.ts';
 
 /** Engine of the contract. Everything is released when the running test ends. */
 export type ReceiptsFixture = {
-  store: StoredReceipts;
+  store: ReceiptScope;
   /** Puts an event where the worker would have put it. */
   settle(
     receiptId: string,
@@ -42,11 +50,11 @@ type Open = () => Promise<ReceiptsFixture>;
 const AT = 1_790_000_000_000;
 let serial = 0;
 
-/** One body for every engine: what `StoredReceipts` promises. */
+/** One body for every engine: what `ReceiptScope` promises. */
 export function describeReceipts(engine: string, open: Open): void {
   describe(`receipts on ${engine}`, () => {
     let fixture: ReceiptsFixture;
-    let store: StoredReceipts;
+    let store: ReceiptScope;
 
     beforeEach(async () => {
       serial = 0;
@@ -55,8 +63,8 @@ export function describeReceipts(engine: string, open: Open): void {
     });
 
     const idOf = async (receipt: NewReceipt) => (await store.accept(receipt)).receipt.id;
-    const ids = async (...args: Parameters<StoredReceipts['list']>) =>
-      (await store.list(...args)).receipts.map(({ id }) => id);
+    const ids = async (filter: ReceiptFilter, limit: number, after?: number) =>
+      (await listReceipts(store.db, filter, limit, after)).receipts.map(({ id }) => id);
 
     describe('a delivery', () => {
       test('is read back as it was accepted', async () => {
@@ -88,7 +96,7 @@ export function describeReceipts(engine: string, open: Open): void {
         const kinds = ['correlation-id', 'external-id', 'email'];
         const named = { eventType: 't', eventId: 'e', externalId: 'x-1' };
         const rejected = { outcome: 'REJECTED', lastError: 'names-nobody', completedAt: AT };
-        expect(await store.read(id)).toEqual({
+        expect(await readReceipt(store.db, id)).toEqual({
           ...shown,
           path: delivery.path,
           status: 'ACCEPTED',
@@ -107,7 +115,7 @@ export function describeReceipts(engine: string, open: Open): void {
         );
         for (const { kind, receipt, queued } of [empty, ignored]) {
           expect([kind, receipt.status, queued]).toEqual(['accepted', 'ACCEPTED', 0]);
-          expect((await store.read(receipt.id))?.status).toBe('PROCESSED');
+          expect((await readReceipt(store.db, receipt.id))?.status).toBe('PROCESSED');
         }
       });
 
@@ -122,12 +130,12 @@ export function describeReceipts(engine: string, open: Open): void {
         const id = await idOf(receipt({ events: ends.map(([at]) => event(`e${at}`)) }));
         for (const [position, outcome] of ends)
           if (outcome !== 'PENDING') await fixture.settle(id, { position, outcome });
-        expect((await store.read(id))?.status).toBe(status);
+        expect((await readReceipt(store.db, id))?.status).toBe(status);
       });
 
       test('that names nobody is UNMATCHED at once', async () => {
         const id = await idOf(receipt({ events: [event('a', { outcome: 'REJECTED' })] }));
-        expect((await store.read(id))?.status).toBe('UNMATCHED');
+        expect((await readReceipt(store.db, id))?.status).toBe('UNMATCHED');
       });
 
       test('keeps the bytes of an event that waits, and of no other', async () => {
@@ -143,7 +151,7 @@ export function describeReceipts(engine: string, open: Open): void {
       test('says which of its events came before, and whose they are', async () => {
         const before = await idOf(receipt({ events: [event('a')] }));
         const id = await idOf(receipt({ events: [event('b'), event('a'), event('b')] }));
-        const read = await store.read(id);
+        const read = await readReceipt(store.db, id);
         expect(read?.events.map(({ position }) => position)).toEqual([0]);
         expect(read?.repeats).toEqual([
           { position: 1, receiptId: before },
@@ -152,7 +160,7 @@ export function describeReceipts(engine: string, open: Open): void {
       });
 
       test('with an id nobody has is undefined', async () => {
-        expect(await store.read('no-such-receipt')).toBeUndefined();
+        expect(await readReceipt(store.db, 'no-such-receipt')).toBeUndefined();
       });
     });
 
@@ -162,7 +170,7 @@ export function describeReceipts(engine: string, open: Open): void {
         await fixture.settle(first.receipt.id, { outcome: 'DONE' });
         const again = await store.accept(receipt({ events: [event('a')] }));
         expect(again).toEqual({ kind: 'repeat', receipt: first.receipt, queued: 0, written: [] });
-        expect((await store.list({}, 10)).receipts).toHaveLength(1);
+        expect((await listReceipts(store.db, {}, 10)).receipts).toHaveLength(1);
       });
 
       test('that comes 50 times at once is one receipt', async () => {
@@ -171,7 +179,7 @@ export function describeReceipts(engine: string, open: Open): void {
         );
         expect(answers.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
         expect(new Set(answers.map(({ receipt }) => receipt.id)).size).toBe(1);
-        expect((await store.list({}, 10)).receipts).toHaveLength(1);
+        expect((await listReceipts(store.db, {}, 10)).receipts).toHaveLength(1);
       });
 
       test('in a batch leaves the new events, which get a receipt of their own', async () => {
@@ -199,7 +207,7 @@ export function describeReceipts(engine: string, open: Open): void {
         ]);
         expect(accepted.map(({ written }) => written.length)).toEqual([1, 1, 1, 0, 1]);
         expect(await ids({}, 10)).toEqual([d, c, b, a]);
-        expect(await store.read(again ?? '')).toBeUndefined();
+        expect(await readReceipt(store.db, again ?? '')).toBeUndefined();
         for (const id of [a, b, c, d]) expect(await positions(id ?? '')).toEqual([0]);
       });
 
@@ -255,8 +263,10 @@ export function describeReceipts(engine: string, open: Open): void {
           if (expected === 'left') return expect(state).toMatchObject({ outcome, again: 0 });
           expect(state).toMatchObject({ outcome: 'PENDING', attempts: 0, dueAt: AT + 5 });
           expect(state?.payload).toBe('bytes of a');
-          expect((await store.read(id))?.status).toBe('ACCEPTED');
-          return expect((await store.read(id))?.events[0]).not.toHaveProperty('lastError');
+          expect((await readReceipt(store.db, id))?.status).toBe('ACCEPTED');
+          return expect((await readReceipt(store.db, id))?.events[0]).not.toHaveProperty(
+            'lastError',
+          );
         },
       );
 
@@ -292,8 +302,8 @@ export function describeReceipts(engine: string, open: Open): void {
 
       test('is new again after its key was forgotten', async () => {
         const id = await idOf(receipt({ events: [event('a')] }));
-        expect(await store.purge(AT)).toEqual({ keys: 0, payloads: 0 });
-        expect(await store.purge(AT + 1)).toEqual({ keys: 1, payloads: 0 });
+        expect(await purgeReceipts(store.db, AT)).toEqual({ keys: 0, payloads: 0 });
+        expect(await purgeReceipts(store.db, AT + 1)).toEqual({ keys: 1, payloads: 0 });
         const again = await store.accept(receipt({ events: [event('a')] }));
         expect(again.kind).toBe('accepted');
         expect(again.receipt.id).not.toBe(id);
@@ -308,7 +318,7 @@ export function describeReceipts(engine: string, open: Open): void {
         const walked: string[] = [];
         let next: number | undefined;
         do {
-          const page = await store.list({}, 3, next);
+          const page = await listReceipts(store.db, {}, 3, next);
           walked.push(...page.receipts.map(({ id }) => id));
           ({ next } = page);
           if (walked.length === 3) await idOf(receipt({ events: [event('late')] }));
@@ -320,8 +330,8 @@ export function describeReceipts(engine: string, open: Open): void {
       test('has no next page when exactly the last receipts are on it', async () => {
         await idOf(receipt({ events: [] }));
         await idOf(receipt({ events: [] }));
-        expect(await store.list({}, 2)).not.toHaveProperty('next');
-        expect(await store.list({}, 1)).toHaveProperty('next');
+        expect(await listReceipts(store.db, {}, 2)).not.toHaveProperty('next');
+        expect(await listReceipts(store.db, {}, 1)).toHaveProperty('next');
       });
 
       test('is filtered by partner, status, outcome and time, all together', async () => {
@@ -394,8 +404,8 @@ export function describeReceipts(engine: string, open: Open): void {
       test('walks its pages in order', async () => {
         const all: string[] = [];
         for (let at = 0; at < 5; at += 1) all.unshift(await named(`p${at}`, { eventId: 'same' }));
-        const first = await store.list({ eventId: 'same' }, 3);
-        const rest = await store.list({ eventId: 'same' }, 3, first.next);
+        const first = await listReceipts(store.db, { eventId: 'same' }, 3);
+        const rest = await listReceipts(store.db, { eventId: 'same' }, 3, first.next);
         expect([...first.receipts, ...rest.receipts].map(({ id }) => id)).toEqual(all);
         expect(rest).not.toHaveProperty('next');
       });
@@ -424,7 +434,7 @@ export function describeReceipts(engine: string, open: Open): void {
         await fixture.settle(id, { position: 0, outcome: 'DONE' });
         await fixture.settle(id, { position: 2, outcome: 'DONE' });
         await idOf(receipt({ events: [] }));
-        const { receipts } = await store.list({}, 9);
+        const { receipts } = await listReceipts(store.db, {}, 9);
         expect(receipts.map((one) => one.outcomes)).toEqual([
           {},
           { DONE: 2, IGNORED: 1, PENDING: 1 },
@@ -434,7 +444,7 @@ export function describeReceipts(engine: string, open: Open): void {
       test('tells the path of each receipt, and when the next of its events is due', async () => {
         const id = await idOf(receipt({ path: 'events', events: [event('a'), event('b')] }));
         await fixture.settle(id, { position: 0, outcome: 'DONE' });
-        const nextOf = async () => (await store.list({}, 1)).receipts[0];
+        const nextOf = async () => (await listReceipts(store.db, {}, 1)).receipts[0];
         expect(await nextOf()).toMatchObject({ path: 'events', nextDueAt: AT });
         await fixture.settle(id, { position: 1, outcome: 'FAILED' });
         expect(await nextOf()).not.toHaveProperty('nextDueAt');
@@ -445,7 +455,7 @@ export function describeReceipts(engine: string, open: Open): void {
       test('tells of each event when it is due, or whether it can be replayed', async () => {
         const id = await idOf(receipt({ path: 'events', events: [event('a'), event('b')] }));
         const read = async () => {
-          const { path, events } = (await store.read(id)) ?? {};
+          const { path, events } = (await readReceipt(store.db, id)) ?? {};
           return [
             path,
             events?.map(({ position, dueAt, isReplayable }) => [position, dueAt, isReplayable]),
@@ -466,7 +476,7 @@ export function describeReceipts(engine: string, open: Open): void {
             [1, AT, false],
           ],
         ]);
-        await store.purge(AT + 1);
+        await purgeReceipts(store.db, AT + 1);
         expect(await read()).toEqual([
           'events',
           [
@@ -487,9 +497,10 @@ export function describeReceipts(engine: string, open: Open): void {
         subject,
         ...(changes === undefined ? {} : { changes }),
       });
-      const replay = (id: string) => store.replay(id, entryFor(`receipt/${id}`));
-      const replayAll = (filter: ReceiptFilter) =>
-        store.replayAll(filter, entryFor('receipts', { ...filter }));
+      const replayOne = (id: string) =>
+        store.db.exclusive((tx) => replay(tx, id, entryFor(`receipt/${id}`)));
+      const replayThese = (filter: ReceiptFilter) =>
+        store.db.exclusive((tx) => replayAll(tx, filter, entryFor('receipts', { ...filter })));
 
       test('queues what ended UNMATCHED or FAILED, from the start', async () => {
         const outcomes: Outcome[] = ['UNMATCHED', 'FAILED', 'DONE'];
@@ -497,22 +508,22 @@ export function describeReceipts(engine: string, open: Open): void {
         const id = await idOf(receipt({ events: [...events, event('still')] }));
         for (const [position, outcome] of outcomes.entries())
           await fixture.settle(id, { position, outcome, attempts: 10, lastError: 'why' });
-        expect(await replay(id)).toEqual({ queued: 2, left: { DONE: 1, PENDING: 1 } });
+        expect(await replayOne(id)).toEqual({ queued: 2, left: { DONE: 1, PENDING: 1 } });
         expect(await fixture.stateOf(id)).toMatchObject([
           { outcome: 'PENDING', attempts: 0, dueAt: now, payload: 'bytes of UNMATCHED' },
           { outcome: 'PENDING', attempts: 0, dueAt: now, payload: 'bytes of FAILED' },
           { outcome: 'DONE', attempts: 10 },
           { outcome: 'PENDING', dueAt: AT },
         ]);
-        expect((await store.read(id))?.status).toBe('ACCEPTED');
-        expect(await replay(id)).toEqual({ queued: 0, left: { DONE: 1, PENDING: 3 } });
+        expect((await readReceipt(store.db, id))?.status).toBe('ACCEPTED');
+        expect(await replayOne(id)).toEqual({ queued: 0, left: { DONE: 1, PENDING: 3 } });
         expect(await fixture.auditOf(`receipt/${id}`)).toEqual([
           entryFor(`receipt/${id}`, { queued: 2 }),
         ]);
       });
 
       test('of a receipt that does not exist is undefined', async () => {
-        expect(await replay('no-such-receipt')).toBeUndefined();
+        expect(await replayOne('no-such-receipt')).toBeUndefined();
       });
 
       test('of all takes what the filter finds', async () => {
@@ -522,11 +533,16 @@ export function describeReceipts(engine: string, open: Open): void {
           await fixture.settle(id, { outcome });
           ids.push(id);
         }
-        expect(await replayAll({ outcome: 'DONE' })).toEqual({ queued: 0, left: {} });
-        expect(await replayAll({ partnerId: 'crm-two' })).toEqual({ queued: 0, left: {} });
-        expect(await replayAll({ outcome: 'FAILED', since: AT })).toEqual({ queued: 1, left: {} });
-        expect(await replayAll({})).toEqual({ queued: 1, left: {} });
-        const statuses = await Promise.all(ids.map(async (id) => (await store.read(id))?.status));
+        expect(await replayThese({ outcome: 'DONE' })).toEqual({ queued: 0, left: {} });
+        expect(await replayThese({ partnerId: 'crm-two' })).toEqual({ queued: 0, left: {} });
+        expect(await replayThese({ outcome: 'FAILED', since: AT })).toEqual({
+          queued: 1,
+          left: {},
+        });
+        expect(await replayThese({})).toEqual({ queued: 1, left: {} });
+        const statuses = await Promise.all(
+          ids.map(async (id) => (await readReceipt(store.db, id))?.status),
+        );
         expect(statuses).toEqual(['ACCEPTED', 'ACCEPTED', 'PROCESSED']);
         expect(await fixture.auditOf('receipts')).toEqual([
           entryFor('receipts', { outcome: 'FAILED', since: AT, queued: 1 }),
@@ -542,33 +558,35 @@ export function describeReceipts(engine: string, open: Open): void {
         await fixture.settle(found, { position: 1, outcome: 'REJECTED' });
         const other = await idOf(receipt({ events: [event('c', { eventId: 'e-2' })] }));
         await fixture.settle(other, { outcome: 'FAILED', leadIds: ['24'] });
-        expect((await store.previewReplay({ leadId: 24 })).queued).toEqual({ FAILED: 1 });
-        expect((await store.previewReplay({ eventId: 'e-1' })).queued).toEqual({ UNMATCHED: 1 });
-        expect((await replayAll({ eventId: 'e-3' })).queued).toBe(0);
-        expect((await replayAll({ eventId: 'e-1', outcome: 'UNMATCHED' })).queued).toBe(1);
-        expect((await replayAll({ leadId: 24 })).queued).toBe(1);
-        expect((await replayAll({ correlationId: 'c-1', status: 'ACCEPTED' })).queued).toBe(0);
+        expect((await previewReplay(store.db, { leadId: 24 })).queued).toEqual({ FAILED: 1 });
+        expect((await previewReplay(store.db, { eventId: 'e-1' })).queued).toEqual({
+          UNMATCHED: 1,
+        });
+        expect((await replayThese({ eventId: 'e-3' })).queued).toBe(0);
+        expect((await replayThese({ eventId: 'e-1', outcome: 'UNMATCHED' })).queued).toBe(1);
+        expect((await replayThese({ leadId: 24 })).queued).toBe(1);
+        expect((await replayThese({ correlationId: 'c-1', status: 'ACCEPTED' })).queued).toBe(0);
         expect(await ids({ outcome: 'REJECTED' }, 9)).toEqual([found]);
       });
 
       test('is not possible any more once the payload was dropped', async () => {
         const id = await idOf(receipt({ events: [event('a'), event('b')] }));
         await fixture.settle(id, { position: 0, outcome: 'FAILED', at: AT + 50 });
-        expect(await store.purge(AT + 50)).toMatchObject({ payloads: 0 });
-        expect(await store.purge(AT + 51)).toMatchObject({ payloads: 1 });
+        expect(await purgeReceipts(store.db, AT + 50)).toMatchObject({ payloads: 0 });
+        expect(await purgeReceipts(store.db, AT + 51)).toMatchObject({ payloads: 1 });
         await fixture.settle(id, { position: 1, outcome: 'FAILED', at: AT + 60 });
-        expect(await replayAll({ partnerId: 'crm-two' })).toEqual({ queued: 0, left: {} });
+        expect(await replayThese({ partnerId: 'crm-two' })).toEqual({ queued: 0, left: {} });
         const preview = { queued: { FAILED: 1 }, left: { FAILED: 1 } };
-        expect(await store.previewReplay({ status: 'FAILED' })).toEqual(preview);
-        expect(await store.previewReplay({})).toEqual(preview);
-        expect(await store.previewReplay({ partnerId: 'crm-two' })).toEqual({
+        expect(await previewReplay(store.db, { status: 'FAILED' })).toEqual(preview);
+        expect(await previewReplay(store.db, {})).toEqual(preview);
+        expect(await previewReplay(store.db, { partnerId: 'crm-two' })).toEqual({
           queued: {},
           left: {},
         });
-        expect(await replayAll({ status: 'FAILED' })).toEqual({ queued: 1, left: { FAILED: 1 } });
-        expect(await store.previewReplay({})).toEqual({ queued: {}, left: { FAILED: 1 } });
-        expect(await replay(id)).toEqual({ queued: 0, left: { FAILED: 1, PENDING: 1 } });
-        expect((await store.read(id))?.events[0]?.outcome).toBe('FAILED');
+        expect(await replayThese({ status: 'FAILED' })).toEqual({ queued: 1, left: { FAILED: 1 } });
+        expect(await previewReplay(store.db, {})).toEqual({ queued: {}, left: { FAILED: 1 } });
+        expect(await replayOne(id)).toEqual({ queued: 0, left: { FAILED: 1, PENDING: 1 } });
+        expect((await readReceipt(store.db, id))?.events[0]?.outcome).toBe('FAILED');
       });
     });
 
@@ -594,29 +612,33 @@ export function describeReceipts(engine: string, open: Open): void {
         await fixture.settle(id, { position: 0, outcome: 'UNMATCHED' });
         await fixture.settle(id, { position: 3, outcome: 'FAILED' });
         expect(await ids({ outcome: 'UNMATCHED', isAcknowledged: false }, 9)).toEqual([id]);
-        expect(await store.acknowledge(id, entry(AT + 5))).toBe(2);
-        expect(await store.acknowledge(id, entry(AT + 6))).toBe(0);
+        expect(await store.db.exclusive((tx) => acknowledge(tx, id, entry(AT + 5)))).toBe(2);
+        expect(await store.db.exclusive((tx) => acknowledge(tx, id, entry(AT + 6)))).toBe(0);
         expect(await fixture.auditOf('receipt/x')).toMatchObject([
           { changes: { acknowledged: 2 } },
         ]);
-        const events = (await store.read(id))?.events ?? [];
+        const events = (await readReceipt(store.db, id))?.events ?? [];
         const at = AT + 5;
         expect(events.map((one) => one.acknowledgedAt)).toEqual([at, at, undefined, undefined]);
         expect(events[1]?.history).toEqual([{ at, what: 'acknowledged', by: 'ada' }]);
         expect(await ids({ outcome: 'UNMATCHED', isAcknowledged: false }, 9)).toEqual([]);
         expect(await ids({ outcome: 'UNMATCHED' }, 9)).toEqual([id]);
-        expect(await store.acknowledge('00000000-0000-4000-8000-999999999999', entry(AT))).toBe(
-          undefined,
-        );
+        expect(
+          await store.db.exclusive((tx) =>
+            acknowledge(tx, '00000000-0000-4000-8000-999999999999', entry(AT)),
+          ),
+        ).toBe(undefined);
       });
 
       test('ends when the event is worked again', async () => {
         const id = await idOf(receipt({ events: [event('a')] }));
         await fixture.settle(id, { outcome: 'UNMATCHED', at: AT + 1 });
-        await store.acknowledge(id, entry(AT + 2));
-        await store.replay(id, { ...entry(AT + 3), action: 'receipt.replay' });
+        await store.db.exclusive((tx) => acknowledge(tx, id, entry(AT + 2)));
+        await store.db.exclusive((tx) =>
+          replay(tx, id, { ...entry(AT + 3), action: 'receipt.replay' }),
+        );
         await fixture.settle(id, { outcome: 'UNMATCHED', at: AT + 4 });
-        expect((await store.read(id))?.events[0]).not.toHaveProperty('acknowledgedAt');
+        expect((await readReceipt(store.db, id))?.events[0]).not.toHaveProperty('acknowledgedAt');
         expect(await ids({ isAcknowledged: false, outcome: 'UNMATCHED' }, 9)).toEqual([id]);
       });
     });

@@ -1,12 +1,20 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createApiKey } from '#access/keys/api-key.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
-import type { ConsumerChange } from '#access/consumers/stored-consumers.ts';
 import type { Grant } from '#access/grant.ts';
 import type { AuditAction, AuditEntry } from '#shared/audit.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import type { StoredConsumers } from '../support/consumers.ts';
 import { eventually } from '../support/eventually.ts';
+import {
+  type ConsumerChange,
+  changeConsumer,
+  findConsumer,
+  insertConsumer,
+  listConsumers,
+  lookUpKey,
+  recordKeyUses,
+} from '#access/consumers/stored-consumers.ts';
 
 /** Engine of the contract. Everything is released when the running test ends. */
 type ConsumersFixture = {
@@ -22,7 +30,7 @@ const KEY_NOT_THERE = 'zzzzzzzzzzzz' as KeyId;
 const ID = 'c-1' as ConsumerId;
 
 /** One body for every engine: what stored consumers promise. */
-export function describeStoredConsumers(engine: string, open: Open): void {
+export function describeRegistry(engine: string, open: Open): void {
   describe(`consumers on ${engine}`, () => {
     let clock: FakeClock;
     let fixture: ConsumersFixture;
@@ -37,8 +45,8 @@ export function describeStoredConsumers(engine: string, open: Open): void {
     /** Once the store knows it: until then each call may get another. */
     const knownVersion = (): Promise<number> =>
       eventually(() => {
-        const version = store.version();
-        expect(store.version()).toBe(version);
+        const version = store.accessVersion.read();
+        expect(store.accessVersion.read()).toBe(version);
         return version;
       });
 
@@ -49,11 +57,11 @@ export function describeStoredConsumers(engine: string, open: Open): void {
         keys: [key(1, { expiresAt: 20 }), key(2, { revokedAt: 30, lastUsedAt: 25 })],
       });
       const bare = consumer({ id: 'c-2' as ConsumerId, grants: [], keys: [] });
-      await store.insert(change(full));
-      await store.insert(change(bare));
-      expect(await store.find(ID)).toEqual(full);
-      expect(await store.find(bare.id)).toEqual(bare);
-      expect(await store.find('c-3')).toBeUndefined();
+      await insertConsumer(store, change(full));
+      await insertConsumer(store, change(bare));
+      expect(await findConsumer(store.db, ID)).toEqual(full);
+      expect(await findConsumer(store.db, bare.id)).toEqual(bare);
+      expect(await findConsumer(store.db, 'c-3')).toBeUndefined();
     });
 
     test('keeps an unrestricted grant apart from a restricted one', async () => {
@@ -61,15 +69,15 @@ export function describeStoredConsumers(engine: string, open: Open): void {
         { action: 'catalog:read', workspace: 'Größe' },
         { action: 'leads:read' },
       ];
-      await store.insert(change(consumer({ grants })));
-      expect((await store.find(ID))?.grants).toEqual(grants);
+      await insertConsumer(store, change(consumer({ grants })));
+      expect((await findConsumer(store.db, ID))?.grants).toEqual(grants);
     });
 
     test('finds a key with what its consumer may do', async () => {
       const put = consumer({ limitPerMinute: 5, keys: [key(1), key(2, { revokedAt: 3 })] });
-      await store.insert(change(put));
+      await insertConsumer(store, change(put));
       for (const expected of put.keys)
-        expect(await store.findKey(expected.keyId)).toEqual({
+        expect(await lookUpKey(store.db, expected.keyId)).toEqual({
           key: expected,
           consumer: {
             id: ID,
@@ -79,28 +87,34 @@ export function describeStoredConsumers(engine: string, open: Open): void {
             grants: put.grants,
           },
         });
-      expect(await store.findKey(KEY_NOT_THERE)).toBeUndefined();
+      expect(await lookUpKey(store.db, KEY_NOT_THERE)).toBeUndefined();
     });
 
     test('lists oldest first, page by page, each consumer once', async () => {
       const ids = ['c-3', 'c-1', 'c-2', 'c-5', 'c-4'] as ConsumerId[];
       for (const [index, id] of ids.entries())
-        await store.insert(change(consumer({ id, createdAt: Math.floor(index / 2), keys: [] })));
-      const first = await store.list({ limit: 2 });
+        await insertConsumer(
+          store,
+          change(consumer({ id, createdAt: Math.floor(index / 2), keys: [] })),
+        );
+      const first = await listConsumers(store.db, { limit: 2 });
       expect(first.items.map(({ id }) => id)).toEqual(['c-1', 'c-3']);
       expect(first.hasMore).toBe(true);
-      const second = await store.list({
+      const second = await listConsumers(store.db, {
         limit: 2,
         after: { createdAt: 0, id: 'c-3' as ConsumerId },
       });
       expect(second.items.map(({ id }) => id)).toEqual(['c-2', 'c-5']);
-      const last = await store.list({ limit: 2, after: { createdAt: 1, id: 'c-5' as ConsumerId } });
+      const last = await listConsumers(store.db, {
+        limit: 2,
+        after: { createdAt: 1, id: 'c-5' as ConsumerId },
+      });
       expect(last).toMatchObject({ items: [{ id: 'c-4' }], hasMore: false });
     });
 
     test('writes what was decided, with its line in the audit log', async () => {
       const put = consumer({ keys: [key(1)] });
-      await store.insert(change(put));
+      await insertConsumer(store, change(put));
       const next: Consumer = {
         ...put,
         name: 'CRM',
@@ -115,94 +129,97 @@ export function describeStoredConsumers(engine: string, open: Open): void {
         requestId: 'r-1',
         actor: { kind: 'token', subject: 'sub', clientId: 'client' },
       };
-      const answer = await store.change(ID, (before) => {
+      const answer = await changeConsumer(store, ID, (before) => {
         expect(before).toEqual(put);
         return { consumer: next, audit: entry };
       });
       expect(answer).toEqual(next);
-      expect(await store.find(ID)).toEqual(next);
+      expect(await findConsumer(store.db, ID)).toEqual(next);
       expect(await fixture.auditOf('consumer/c-1')).toEqual([audit('consumer.create'), entry]);
     });
 
     test('writes nothing when nothing was decided, or when deciding failed', async () => {
       const put = consumer();
-      await store.insert(change(put));
+      await insertConsumer(store, change(put));
       const version = await knownVersion();
-      expect(await store.change(ID, () => undefined)).toEqual(put);
+      expect(await changeConsumer(store, ID, () => undefined)).toEqual(put);
       const refusal = new Error('refused');
-      const refused = store.change(ID, () => {
+      const refused = changeConsumer(store, ID, () => {
         throw refusal;
       });
       await expect(refused).rejects.toBe(refusal);
-      expect(await store.find(ID)).toEqual(put);
-      expect(store.version()).toBe(version);
+      expect(await findConsumer(store.db, ID)).toEqual(put);
+      expect(store.accessVersion.read()).toBe(version);
       expect(await fixture.auditOf('consumer/c-1')).toHaveLength(1);
     });
 
     test('writes nothing of a change that cannot be written whole', async () => {
       const put = consumer();
-      await store.insert(change(put));
+      await insertConsumer(store, change(put));
       const tooFew = { ...key(9), digest: Buffer.alloc(31) };
-      const broken = store.change(ID, (before) =>
+      const broken = changeConsumer(store, ID, (before) =>
         change({ ...before, name: 'CRM', keys: [...before.keys, tooFew] }),
       );
       await expect(broken).rejects.toBeInstanceOf(Error);
-      expect(await store.find(ID)).toEqual(put);
+      expect(await findConsumer(store.db, ID)).toEqual(put);
       expect(await fixture.auditOf('consumer/c-1')).toHaveLength(1);
     });
 
     test('a change of a consumer that does not exist is not found', async () => {
-      const missing = store.change(ID, () => undefined);
+      const missing = changeConsumer(store, ID, () => undefined);
       await expect(missing).rejects.toMatchObject({ code: 'not-found' });
     });
 
     test('of two instances that change at once, the second decides on what the first wrote', async () => {
-      await store.insert(change(consumer({ keys: [] })));
+      await insertConsumer(store, change(consumer({ keys: [] })));
       const add = (on: StoredConsumers, number: number): Promise<Consumer> =>
-        on.change(ID, (before) => change({ ...before, keys: [...before.keys, key(number)] }));
+        changeConsumer(on, ID, (before) =>
+          change({ ...before, keys: [...before.keys, key(number)] }),
+        );
       await Promise.all([1, 2, 3, 4].map((n) => add(n % 2 ? store : fixture.other, n)));
-      expect((await store.find(ID))?.keys).toHaveLength(4);
+      expect((await findConsumer(store.db, ID))?.keys).toHaveLength(4);
     });
 
     test('of two instances that take one name at once, one gets it', async () => {
       const take = (on: StoredConsumers, number: number): Promise<void> => {
         const id = `c-${number}` as ConsumerId;
-        return on.insert({ ...change(consumer({ id, keys: [] })), hasUniqueName: true });
+        return insertConsumer(on, { ...change(consumer({ id, keys: [] })), hasUniqueName: true });
       };
       const taken = [1, 2, 3, 4].map((n) => take(n % 2 ? store : fixture.other, n));
       const results = await Promise.allSettled(taken);
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      expect((await store.list({ limit: 10 })).items).toHaveLength(1);
+      expect((await listConsumers(store.db, { limit: 10 })).items).toHaveLength(1);
     });
 
     test('the version moves on with each change: here at once, elsewhere within a second', async () => {
-      const here = store.version();
-      const elsewhere = fixture.other.version();
-      await store.insert(change(consumer()));
-      expect(store.version()).not.toBe(here);
+      const here = store.accessVersion.read();
+      const elsewhere = fixture.other.accessVersion.read();
+      await insertConsumer(store, change(consumer()));
+      expect(store.accessVersion.read()).not.toBe(here);
       await clock.advance(1000);
-      expect(fixture.other.version()).not.toBe(elsewhere);
+      expect(fixture.other.accessVersion.read()).not.toBe(elsewhere);
     });
 
     test('the version stays while nothing but uses are written', async () => {
-      await store.insert(change(consumer()));
+      await insertConsumer(store, change(consumer()));
       const before = await knownVersion();
-      await store.recordUses(new Map([[key(1).keyId, 10]]));
+      await recordKeyUses(store.db, new Map([[key(1).keyId, 10]]));
       await clock.advance(100);
-      expect(store.version()).toBe(before);
+      expect(store.accessVersion.read()).toBe(before);
     });
 
     test('uses move forward only, and a change does not move them back', async () => {
-      await store.insert(change(consumer({ keys: [key(1), key(2)] })));
-      await store.recordUses(
+      await insertConsumer(store, change(consumer({ keys: [key(1), key(2)] })));
+      await recordKeyUses(
+        store.db,
         new Map([
           [key(1).keyId, 10],
           [KEY_NOT_THERE, 10],
         ]),
       );
-      await fixture.other.recordUses(new Map([[key(1).keyId, 9]]));
-      await store.change(ID, (before) => change({ ...before, keys: [key(1), key(2)] }));
-      const keys = (await store.find(ID))?.keys;
+      await recordKeyUses(fixture.other.db, new Map([[key(1).keyId, 9]]));
+      await changeConsumer(store, ID, (before) => change({ ...before, keys: [key(1), key(2)] }));
+      const keys = (await findConsumer(store.db, ID))?.keys;
       expect(keys?.map(({ lastUsedAt }) => lastUsedAt)).toEqual([10, undefined]);
     });
   });

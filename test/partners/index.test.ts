@@ -4,9 +4,10 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { ownWork } from '#adapters/sqlite/service-lock.ts';
 import { createFakeClock } from '../support/clock.ts';
-import { buildPartners, type PartnersWorld } from '../support/partners.ts';
+import { buildPartners, type PartnersWorld, settleEvent } from '../support/partners.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 import { eventually } from '../support/eventually.ts';
+import { leaseEvents } from '#partners/worker/lease-events.ts';
 
 /** Of a directory that is complete and empty; `begin` is called when it is to be filled. */
 function emptyFiller(begin: () => void): DirectoryFiller {
@@ -48,9 +49,9 @@ async function startPartners({ prepare = async (_world: PartnersWorld) => undefi
 async function addDeadLetter({ deliver, work }: PartnersWorld): Promise<undefined> {
   await deliver({ externalId: 'x-1' });
   const now = createFakeClock().now();
-  const [item] = await work.lease('match', now, 1);
+  const [item] = await leaseEvents(work, 'match', { now, limit: 1 });
   if (!item) throw new Error('nothing is due');
-  await work.settle(item, { outcome: 'FAILED', attempts: 1 }, now);
+  await settleEvent(work, item, { outcome: 'FAILED', attempts: 1 }, now);
 }
 
 describe('the worker is woken at once', () => {

@@ -17,6 +17,7 @@ import {
   type PartnersWorld,
   secretsOf,
 } from '../support/partners.ts';
+import { readWorkCounts } from '#partners/worker/lease-events.ts';
 
 export const NOW = 1_790_000_002_000;
 export const PARTNER_URL = 'https://trackport.example.com';
@@ -86,7 +87,7 @@ export function buildPartnerServer(options: Options = {}): PartnerServer {
     ...more,
   });
   onTestFinished(() => app.close());
-  const waiting = async () => (await world.work.counts()).open;
+  const waiting = async () => (await readWorkCounts(world.work.db)).open;
   return { ...world, app, clock, metrics, waiting };
 }
 

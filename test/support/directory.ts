@@ -1,23 +1,7 @@
 import { claimsOf, insertClaims } from '#leads/claims/claim-leads.ts';
 import type { Database, Statements, Tx } from '#shared/database.ts';
-import {
-  readDirectoryState,
-  readDirectoryView,
-  readRepositoryId,
-  readUnseen,
-  readUpdatedAt,
-} from '#leads/directory/directory-view.ts';
-import {
-  completeCrawl,
-  noteMoved,
-  openDirectory,
-  putCaughtUp,
-  putCrawled,
-  putEntries,
-  removeEntry,
-  renameLabel,
-  startCrawl,
-} from '#leads/directory/write-directory.ts';
+import { readDirectoryView, readUpdatedAt } from '#leads/directory/directory-view.ts';
+import { openDirectory } from '#leads/directory/write-directory.ts';
 import type { LeadStore } from '#leads/lead-store.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import {
@@ -25,13 +9,6 @@ import {
   rulesCheckOf,
   toHashedIdentity,
 } from '#leads/directory/lead-directory.ts';
-import { hideLead, noteFeedReader, noteRead } from '#leads/lead-feed/note-changes.ts';
-import {
-  isFeedFollowed,
-  readChangesAfter,
-  readFeedEnd,
-  readFeedReader,
-} from '#leads/lead-feed/read-changes.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
 import { MINUTE } from '#shared/clock.ts';
@@ -53,47 +30,27 @@ export const leadRules: LeadRules = {
 export const REPOSITORY = 'acme/leads';
 export const REPOSITORY_ID = 4711;
 
-/** The lead directory in a store, as a service has it. */
-export type LeadDirectory = ReturnType<typeof createLeadDirectory>;
-
-export function createLeadDirectory(
+/** What is known of leads in a store, as a service has it. */
+export function leadStoreIn(
   db: Database,
-  { repository, now = Date.now }: { repository: string; now?: () => number },
-) {
-  const store: LeadStore = {
-    db,
-    repository: repository.toLowerCase(),
-    clock: { now },
-    claimLearnt,
-  };
-  const updatedAt = readUpdatedAt.bind(undefined, store);
-  return {
-    store,
-    repositoryId: () => readRepositoryId(db, store.repository),
-    open: (id: number, rules: Buffer, at: number) => openDirectory(store, id, { rules, at }),
-    state: readDirectoryState.bind(undefined, store),
-    updatedAt,
-    has: async (number: number) => (await updatedAt(number)) !== undefined,
-    put: putEntries.bind(undefined, store),
-    putCaughtUp: putCaughtUp.bind(undefined, store),
-    renameLabel: renameLabel.bind(undefined, store),
-    startCrawl: startCrawl.bind(undefined, store),
-    putCrawled: putCrawled.bind(undefined, store),
-    unseen: readUnseen.bind(undefined, store),
-    remove: removeEntry.bind(undefined, store),
-    noteMoved: noteMoved.bind(undefined, store),
-    completeCrawl: completeCrawl.bind(undefined, store),
-  };
+  { repository = REPOSITORY, now = Date.now }: { repository?: string; now?: () => number } = {},
+): LeadStore {
+  return { db, repository: repository.toLowerCase(), clock: { now }, claimLearnt };
+}
+
+export async function isKnown(store: LeadStore, number: number): Promise<boolean> {
+  return (await readUpdatedAt(store, number)) !== undefined;
 }
 
 /** A directory that knows its repository, and is in its first crawl. */
 export async function openedDirectory(
   database: Database,
   repositoryId: number = REPOSITORY_ID,
-): Promise<LeadDirectory> {
-  const directory = createLeadDirectory(database, { repository: REPOSITORY });
-  await directory.open(repositoryId, rulesCheckOf(leadRules, directoryKey), 0);
-  return directory;
+): Promise<LeadStore> {
+  const store = leadStoreIn(database);
+  const rules = rulesCheckOf(leadRules, directoryKey);
+  await openDirectory(store, repositoryId, { rules, at: 0 });
+  return store;
 }
 
 export function entry(
@@ -143,23 +100,6 @@ export async function identitiesOf(session: Statements, number: number) {
 /** As if all identities had been read by an older version of the rules. */
 export async function ageDirectory(session: Statements): Promise<void> {
   await session.run('UPDATE directory_key SET rule = rule - 1');
-}
-
-/** The lead feed in a store. */
-export function createLeadFeedStore(
-  db: Database,
-  options: { repository: string; now?: () => number },
-) {
-  const { store } = createLeadDirectory(db, options);
-  return {
-    end: readFeedEnd.bind(undefined, store),
-    changesAfter: readChangesAfter.bind(undefined, store),
-    hide: hideLead.bind(undefined, store),
-    noteRead: noteRead.bind(undefined, store),
-    noteReader: noteFeedReader.bind(undefined, db),
-    reader: readFeedReader.bind(undefined, db),
-    isFollowed: isFeedFollowed.bind(undefined, db),
-  };
 }
 
 /** Wait of a filler where matching alone needs the directory. */

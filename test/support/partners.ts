@@ -1,15 +1,17 @@
 import { createCertificateSigner } from '#adapters/jose/certificates.ts';
-import { payloadKey, receiptsIn, type StoredReceipts } from './receipts.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { Database } from '#shared/database.ts';
-import { createWork, type Work } from './work.ts';
 import { ownWork } from '#adapters/sqlite/service-lock.ts';
 import { createPartners, type Partners, type PartnersSetup } from '#partners/index.ts';
 import type { AcceptedDelivery, Delivery } from '#partners/intake/accept-delivery.ts';
 import { readDelivery } from '#partners/read-delivery.ts';
 import { createHearing } from '#partners/silence.ts';
 import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
-import { createSealer } from '#shared/crypto/sealer.ts';
+import { createSealer, type Sealer } from '#shared/crypto/sealer.ts';
+import { createAcceptance } from '#partners/intake/write-deliveries.ts';
+import { settle } from '#partners/worker/end-event.ts';
+import { keepMatches, type NewMatch } from '#partners/worker/match/keep-matches.ts';
+import type { Settlement, WorkItem } from '#partners/worker/work-item.ts';
 import type { NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
@@ -19,6 +21,8 @@ import { createFakeClock } from './clock.ts';
 import { directoryKey, REPOSITORY } from './directory.ts';
 import { temporaryDatabase } from './stores.ts';
 
+/** Under which the payloads of events are sealed in every store of a test. */
+export const payloadKey = Buffer.alloc(32, 3);
 export const sealer = createSealer(payloadKey);
 
 /** The process that works on the stores of a test. */
@@ -35,20 +39,53 @@ const somePartners: Record<string, PartnerSettings> = {
   'crm-two': { scheme: 'signature-v3', secrets: secretsOf('s') },
 };
 
-/** The stores of receipts, as intake and as the worker see them. */
-export function openReceiptStores(
-  database: Database,
-  repository: string = REPOSITORY,
-): { receipts: StoredReceipts; work: Work } {
-  return {
-    receipts: receiptsIn(database, { repository }),
-    work: createWork({ database, instance: INSTANCE, sealer, repository }),
-  };
+/** The store as intake has it. */
+export type ReceiptScope = { db: Database; accept: ReturnType<typeof createAcceptance> };
+
+type Keyed = { repository?: string; key?: Buffer };
+
+export function receiptsIn(
+  db: Database,
+  { repository = REPOSITORY, key = payloadKey }: Keyed = {},
+): ReceiptScope {
+  const scope = { sealer: createSealer(key), repository: repository.toLowerCase() };
+  return { db, accept: createAcceptance(db, scope) };
+}
+
+/** The store as a worker has it. */
+export type WorkScope = { db: Database; repository: string; instance: string; sealer: Sealer };
+
+export function workIn(
+  db: Database,
+  {
+    repository = REPOSITORY,
+    key = payloadKey,
+    instance = INSTANCE,
+  }: Keyed & { instance?: string } = {},
+): WorkScope {
+  return { db, repository: repository.toLowerCase(), instance, sealer: createSealer(key) };
+}
+
+/** What a match finds, kept as the worker does. Undefined: the lease was lost. */
+export async function keepMatch(
+  { db, repository }: WorkScope,
+  match: NewMatch,
+): Promise<readonly number[] | undefined> {
+  return (await db.exclusive((tx) => keepMatches(tx, repository, [match])))[0];
+}
+
+export function settleEvent(
+  { db, repository }: WorkScope,
+  item: WorkItem,
+  settlement: Settlement,
+  now: number,
+) {
+  return db.exclusive((tx) => settle(tx, repository, item, { ...settlement, now }));
 }
 
 /** Accepts a delivery of `crm-one` with one event that waits; returns the id of its receipt. */
 export async function acceptEvent(
-  receipts: Pick<StoredReceipts, 'accept'>,
+  receipts: Pick<ReceiptScope, 'accept'>,
   { at, ...event }: { at: number } & Pick<NewEvent, 'sameEventKey'> & Partial<NewEvent>,
   delivery: Partial<Pick<NewReceipt, 'traceparent' | 'path' | 'createdBefore' | 'events'>> = {},
 ): Promise<string> {
@@ -99,8 +136,8 @@ export type PartnersOptions<D extends Database = SqliteDatabase> = Partial<
 export type PartnersWorld<D extends Database = SqliteDatabase> = {
   partners: Partners;
   database: D;
-  receipts: StoredReceipts;
-  work: Work;
+  receipts: ReceiptScope;
+  work: WorkScope;
   /** Accepts a delivery as the route does after it was verified; text and bytes go as they are. */
   deliver: (body: unknown, facts?: DeliveryFields) => Promise<AcceptedDelivery>;
 };
@@ -115,14 +152,15 @@ export function buildPartners<D extends Database = SqliteDatabase>({
   ...ports
 }: PartnersOptions<D> = {}): PartnersWorld<D> {
   const { clock = createFakeClock() } = ports;
-  const stores = openReceiptStores(database, repository);
+  const receipts = receiptsIn(database, { ...(repository !== undefined && { repository }) });
+  const work = workIn(database, { ...(repository !== undefined && { repository }) });
   const list = createPartnerList(
     Object.entries(settings ?? somePartners).map(([id, one]) => createPartner(id, one)),
   );
   const partners = createPartners({
-    accept: stores.receipts.accept,
+    accept: receipts.accept,
     db: database,
-    repository: (repository ?? REPOSITORY).toLowerCase(),
+    repository: work.repository,
     instance: INSTANCE,
     sealer,
     workerLease: ownWork,
@@ -153,7 +191,7 @@ export function buildPartners<D extends Database = SqliteDatabase>({
     if (!partner) throw new Error(`no partner ${from}`);
     return partners.accept({ partner, path: 'deletions', body: toBytes(body), ...facts });
   };
-  return { partners, database, ...stores, ...ports, deliver };
+  return { partners, database, receipts, work, ...ports, deliver };
 }
 
 function toBytes(body: unknown): Buffer {

@@ -1,10 +1,9 @@
-import { receiptsIn } from './receipts.ts';
 import { REFRESH_RECEIPT_STATUS } from '#partners/receipts/requeue.ts';
 import type { Database, Statements } from '#shared/database.ts';
 import { toJson } from '#shared/sql.ts';
 import { payloadIdentity } from '#partners/receipts/receipt.ts';
 import type { EventState, ReceiptsFixture } from '../contract/receipts.ts';
-import { sealer } from './partners.ts';
+import { receiptsIn, sealer } from './partners.ts';
 import { auditOf } from './audit.ts';
 
 const EVENT = `

@@ -2,13 +2,12 @@ import { openDatabase as openPostgres } from '#adapters/postgres/connection/data
 import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
 import type { Database } from '#shared/database.ts';
 import type { Claims } from '#leads/claims/claim-view.ts';
-import { receiptsIn, type StoredReceipts } from '../support/receipts.ts';
 import { createClaims } from '../support/claims.ts';
-import { createLeadDirectory, findLeads, REPOSITORY } from '../support/directory.ts';
+import { leadStoreIn, findLeads, REPOSITORY, isKnown } from '../support/directory.ts';
 
 /** The store of the instances, seen from another process. Dispose it after use. */
 export type Findings = AsyncDisposable & {
-  receipts: Pick<StoredReceipts, 'read' | 'replayAll'>;
+  db: Database;
   /** Whether the directory knows the lead. */
   knows(number: number): Promise<boolean>;
   findLeads(hash: Buffer): Promise<readonly number[]>;
@@ -19,8 +18,6 @@ export type Findings = AsyncDisposable & {
 };
 
 const DEAD = "SELECT count(*) AS dead FROM event WHERE outcome = 'FAILED'";
-
-const scope = { repository: REPOSITORY };
 
 /** @see Findings */
 export function openSqliteFindings(file: string): Findings {
@@ -35,12 +32,11 @@ export function openPostgresFindings(url: string): Findings {
 }
 
 function readFindings(database: Database): Omit<Findings, typeof Symbol.asyncDispose> {
-  const directory = createLeadDirectory(database, scope);
-  const claims = createClaims(database, scope);
+  const directory = leadStoreIn(database);
+  const claims = createClaims(database, { repository: REPOSITORY });
   return {
-    // Nothing is decrypted here.
-    receipts: receiptsIn(database, { key: Buffer.alloc(32) }),
-    knows: (number) => directory.has(number),
+    db: database,
+    knows: (number) => isKnown(directory, number),
     findLeads: (hash) => findLeads(database, hash),
     claims: () => claims.current(),
     open: async () => {

@@ -1,4 +1,6 @@
 import { writeFileSync } from 'node:fs';
+import { replayAll } from '#partners/receipts/replay-receipts.ts';
+import type { AuditEntry } from '#shared/audit.ts';
 import { untilDirectoryIsComplete } from '../support/directory-complete.ts';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -222,14 +224,14 @@ async function settle(findings: Findings): Promise<Settled> {
   const left = await findings.open();
   const lacking = await findings.deadForWantOfPartner();
   if (left > 0) return { open: left, replayed: 0, lacking };
-  const { queued: replayed } = await findings.receipts.replayAll(
-    { outcome: 'FAILED' },
-    {
-      at: Date.now(),
-      actor: { kind: 'cli', subject: 'torture' },
-      action: 'receipt.replay',
-      subject: 'receipts',
-    },
+  const entry: AuditEntry = {
+    at: Date.now(),
+    actor: { kind: 'cli', subject: 'torture' },
+    action: 'receipt.replay',
+    subject: 'receipts',
+  };
+  const { queued: replayed } = await findings.db.exclusive((tx) =>
+    replayAll(tx, { outcome: 'FAILED' }, entry),
   );
   return { open: left, replayed, lacking };
 }

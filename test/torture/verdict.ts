@@ -1,3 +1,4 @@
+import { readReceipt } from '#partners/receipts/read-receipts.ts';
 import { hashIdentity } from '#leads/directory/lead-directory.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { commentMarker, REDACTED_BODY, REDACTED_TITLE } from '#partners/worker/act/issue-edit.ts';
@@ -40,7 +41,7 @@ export async function findViolations(evidence: Evidence): Promise<string[]> {
   await using findings = evidence.store.openFindings();
   const claims = await findings.claims();
   for (const one of evidence.acknowledged) {
-    const receipt = await findings.receipts.read(one.receiptId);
+    const receipt = await readReceipt(findings.db, one.receiptId);
     if (!receipt) violations.push(`receipt ${one.receiptId} was acknowledged and is lost`);
     else if (receipt.events.some(({ outcome }) => outcome !== 'DONE'))
       violations.push(`receipt ${one.receiptId} ended ${JSON.stringify(receipt.events)}`);
@@ -55,7 +56,7 @@ export async function findViolations(evidence: Evidence): Promise<string[]> {
     }
   }
   for (const id of evidence.flood) {
-    const receipt = await findings.receipts.read(id);
+    const receipt = await readReceipt(findings.db, id);
     if (receipt?.events.every(({ outcome }) => outcome === 'DONE') !== true)
       violations.push(`events of receipt ${id} ended ${JSON.stringify(receipt?.events)}`);
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { Database } from '#shared/database.ts';
 import { anyAudit, consumerWithKey } from '../support.ts';
-import { describeStoredConsumers } from '../../contract/stored-consumers.ts';
+import { describeRegistry } from '../../contract/stored-consumers.ts';
 import { auditOf } from '../../support/audit.ts';
 import { consumersIn } from '../../support/consumers.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
@@ -13,6 +13,7 @@ import {
   threadedDatabase,
   withCommits,
 } from '../../support/stores.ts';
+import { findConsumer, insertConsumer } from '#access/consumers/stored-consumers.ts';
 
 function openFixture(database: Database, elsewhere: Database, clock: FakeClock) {
   return {
@@ -25,11 +26,11 @@ function openFixture(database: Database, elsewhere: Database, clock: FakeClock) 
 const onFile = (database: SqliteDatabase, clock: FakeClock) =>
   openFixture(database, connectTo(database.handle.name), clock);
 
-describeStoredConsumers('SQLite, written by a thread', async ({ clock }) =>
+describeRegistry('SQLite, written by a thread', async ({ clock }) =>
   onFile(await threadedDatabase(), clock),
 );
 
-describeStoredConsumers('PostgreSQL', async ({ clock }) => {
+describeRegistry('PostgreSQL', async ({ clock }) => {
   const own = await migratedPostgres();
   return openFixture(await connectToPostgres(own), await connectToPostgres(own), clock);
 });
@@ -50,7 +51,7 @@ test('a name that another process takes just before the transaction is refused',
     clock,
   );
   const { consumer } = consumerWithKey();
-  const refused = store.insert({ consumer, audit: anyAudit, hasUniqueName: true });
+  const refused = insertConsumer(store, { consumer, audit: anyAudit, hasUniqueName: true });
   await expect(refused).rejects.toMatchObject({ code: 'validation-failed' });
-  expect(await store.find(consumer.id)).toBeUndefined();
+  expect(await findConsumer(store.db, consumer.id)).toBeUndefined();
 });

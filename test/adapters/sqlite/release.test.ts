@@ -1,12 +1,14 @@
 /** Leads that an operator gave back, and deliveries of the same bytes before and after it. */
 import { describe, expect, test } from 'vitest';
-import { receiptsIn } from '../../support/receipts.ts';
-import { createWork } from '../../support/work.ts';
 import type { MatchProgress, Settlement, WorkItem } from '#partners/worker/work-item.ts';
 import { createClaims } from '../../support/claims.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
-import { acceptEvent, INSTANCE, sealer } from '../../support/partners.ts';
+import { receiptsIn, keepMatch, settleEvent, workIn, acceptEvent } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
+import { forgetLeases, leaseEvents } from '#partners/worker/lease-events.ts';
+import { readReceipt } from '#partners/receipts/read-receipts.ts';
+import { replay, replayAll } from '#partners/receipts/replay-receipts.ts';
+import { putEntries } from '#leads/directory/write-directory.ts';
 
 const idKeys = { id: Buffer.from('id'), person: Buffer.from('person') };
 const actor = { kind: 'cli', subject: 'ops' } as const;
@@ -17,17 +19,15 @@ const released: Settlement = { outcome: 'UNMATCHED', lastError: 'claim-released'
 async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
-  await directory.put([1, 2].map((number) => entry(number)));
+  await putEntries(
+    directory,
+    [1, 2].map((number) => entry(number)),
+  );
   const receipts = receiptsIn(database);
-  const store = createWork({
-    database,
-    instance: INSTANCE,
-    sealer,
-    repository: REPOSITORY,
-  });
+  const store = workIn(database);
   const claims = createClaims(database, { repository: REPOSITORY });
   const lease = async (stage: 'match' | 'act' = 'match'): Promise<WorkItem> => {
-    const [item] = await store.lease(stage, 1e6, 1);
+    const [item] = await leaseEvents(store, stage, { now: 1e6, limit: 1 });
     if (!item) throw new Error('nothing is due');
     return item;
   };
@@ -43,16 +43,25 @@ async function setUp() {
         ...(hasEventId && { idKeys }),
       }),
     /** Claims lead 1 as a match does, and leaves the event due for its next step. */
-    claim: async (item: WorkItem) => store.confirm(item, match, { actions: ['close'], now: 2 }),
+    claim: async (item: WorkItem) =>
+      keepMatch(store, { item, match, plan: { actions: ['close'], now: 2 } }),
     /** The same for a match that is not certain yet. */
     claimForNow: async (item: WorkItem) =>
-      store.claim(item, match, { progress: matching, dueAt: 2, attempts: 0, now: 2 }),
+      keepMatch(store, {
+        item,
+        match,
+        next: { progress: matching, dueAt: 2, attempts: 0, now: 2 },
+      }),
     release: () => claims.release(1, { at: 5, actor }),
     replay: (id: string) =>
-      receipts.replay(id, { at: 9, actor, action: 'receipt.replay', subject: `receipt/${id}` }),
+      receipts.db.exclusive((tx) =>
+        replay(tx, id, { at: 9, actor, action: 'receipt.replay', subject: `receipt/${id}` }),
+      ),
     replayAll: () =>
-      receipts.replayAll({}, { at: 9, actor, action: 'receipt.replay', subject: 'receipts' }),
-    noteOf: async (id: string) => (await receipts.read(id))?.events[0]?.note,
+      receipts.db.exclusive((tx) =>
+        replayAll(tx, {}, { at: 9, actor, action: 'receipt.replay', subject: 'receipts' }),
+      ),
+    noteOf: async (id: string) => (await readReceipt(receipts.db, id))?.events[0]?.note,
     isClaimed: async () => (await claims.current()).has(1),
   };
 }
@@ -74,13 +83,16 @@ test('the event in hand does not claim again what was given back', async () => {
   const item = await world.lease();
   await world.release();
   expect(await world.claim(item)).toEqual([]);
-  await world.store.forgetLeases(1e9); // nor after a crash
+  await forgetLeases(world.store, 1e9); // nor after a crash
   expect(await world.claim(await world.lease('act'))).toEqual([]);
   expect(await world.isClaimed()).toBe(false);
 });
 
 test.each([
-  ['it ended', async ({ store, lease }: World) => store.settle(await lease('act'), released, 6)],
+  [
+    'it ended',
+    async ({ store, lease }: World) => settleEvent(store, await lease('act'), released, 6),
+  ],
   ['its actions wait', async () => undefined],
   ['its actions are under way', async ({ lease }: World) => lease('act')],
 ])('a delivery that comes after it claims anew: %s', async (_when, meanwhile) => {
@@ -88,7 +100,7 @@ test.each([
   await claimedThenReleased(world);
   await meanwhile(world);
   await world.deliver({ at: 7 });
-  await world.store.forgetLeases(1e9); // also when the process died in between
+  await forgetLeases(world.store, 1e9); // also when the process died in between
   expect(await world.claim(await world.lease())).toEqual([1]);
   expect(await world.isClaimed()).toBe(true);
 });
@@ -98,7 +110,7 @@ test('a third delivery claims anew as well, when the second was not begun yet', 
   await claimedThenReleased(world);
   await world.deliver({ at: 7 });
   await world.claim(await world.lease());
-  await world.store.settle(await world.lease('act'), { outcome: 'DONE', attempts: 1 }, 8);
+  await settleEvent(world.store, await world.lease('act'), { outcome: 'DONE', attempts: 1 }, 8);
   await world.deliver({ at: 9 });
   await world.release();
   await world.deliver({ at: 10 });
@@ -112,7 +124,7 @@ test('what came again before the release stays released', async () => {
   const item = await world.lease('act');
   await world.deliver({ at: 4 });
   await world.release();
-  await world.store.settle(item, released, 6);
+  await settleEvent(world.store, item, released, 6);
   expect(await world.claim(await world.lease())).toEqual([]);
   expect(await world.isClaimed()).toBe(false);
 });
@@ -138,10 +150,10 @@ test('a redelivery of an event with an id leaves the one in hand as it is', asyn
 test('a replay of this one receipt takes the release back, a replay of all does not', async () => {
   const world = await setUp();
   const id = await claimedThenReleased(world);
-  await world.store.settle(await world.lease('act'), released, 6);
+  await settleEvent(world.store, await world.lease('act'), released, 6);
   expect(await world.replayAll()).toMatchObject({ queued: 1 });
   expect(await world.claim(await world.lease())).toEqual([]);
-  await world.store.settle(await world.lease('act'), released, 9);
+  await settleEvent(world.store, await world.lease('act'), released, 9);
   expect(await world.replay(id)).toMatchObject({ queued: 1 });
   expect(await world.claim(await world.lease())).toEqual([1]);
 });
@@ -150,7 +162,7 @@ test('a replay of an event that failed for another lead leaves what was given ba
   const world = await setUp();
   const id = await claimedThenReleased(world);
   const failed: Settlement = { outcome: 'FAILED', lastError: 'refused', attempts: 1 };
-  await world.store.settle(await world.lease('act'), failed, 6);
+  await settleEvent(world.store, await world.lease('act'), failed, 6);
   expect(await world.replay(id)).toMatchObject({ queued: 1 });
   expect(await world.claim(await world.lease())).toEqual([]);
 });
@@ -161,7 +173,7 @@ describe('the receipt of an event whose lead was given back', () => {
     [
       'after it was done',
       async ({ store, lease }: World) =>
-        store.settle(await lease('act'), { outcome: 'DONE', attempts: 1 }, 3),
+        settleEvent(store, await lease('act'), { outcome: 'DONE', attempts: 1 }, 3),
     ],
   ])('says so: %s', async (_when, meanwhile) => {
     const world = await setUp();
@@ -176,7 +188,7 @@ describe('the receipt of an event whose lead was given back', () => {
   test('still says so after a replay of all, which leaves the lead alone', async () => {
     const world = await setUp();
     const id = await claimedThenReleased(world);
-    await world.store.settle(await world.lease('act'), released, 6);
+    await settleEvent(world.store, await world.lease('act'), released, 6);
     await world.replayAll();
     expect(await world.noteOf(id)).toBe('claim-released');
   });
@@ -187,7 +199,7 @@ describe('the receipt of an event whose lead was given back', () => {
   ])('says so no more once it %s', async (_what, again) => {
     const world = await setUp();
     const id = await claimedThenReleased(world);
-    await world.store.settle(await world.lease('act'), released, 6);
+    await settleEvent(world.store, await world.lease('act'), released, 6);
     await again(world, id);
     expect(await world.noteOf(id)).toBeUndefined();
   });

@@ -1,4 +1,5 @@
 /** The same address that tells what became of a delivery gives it as a certificate. */
+import type { Settlement } from '#partners/worker/work-item.ts';
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { verifyCertificate } from '#adapters/jose/certificates.ts';
@@ -11,6 +12,8 @@ import {
   type PartnerServer,
   signedHeaders,
 } from '../../partners/support.ts';
+import { settleEvent } from '../../support/partners.ts';
+import { leaseEvents } from '#partners/worker/lease-events.ts';
 
 const PATH = '/api/v1/webhooks/partners/crm-one/deletions';
 const JWT = { accept: 'application/jwt' };
@@ -42,10 +45,10 @@ async function claimsOf(url: string): Promise<CertificateClaims> {
   return verdict.claims;
 }
 
-async function settle(end: Parameters<PartnerServer['work']['settle']>[1]): Promise<void> {
-  const [item] = await server.work.lease('match', server.clock.now(), 1);
+async function settle(end: Settlement): Promise<void> {
+  const [item] = await leaseEvents(server.work, 'match', { now: server.clock.now(), limit: 1 });
   if (!item) throw new Error('nothing is due');
-  await server.work.settle(item, end, server.clock.now());
+  await settleEvent(server.work, item, end, server.clock.now());
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

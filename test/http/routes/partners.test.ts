@@ -17,6 +17,7 @@ import {
 import { verifierOfNames } from '../../support/http/operator.ts';
 import { secretsOf } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
+import { listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
 
 // It would read our broken HTTP in the server's place.
 beforeAll(() => nock.restore());
@@ -47,7 +48,7 @@ async function send(
 }
 
 async function receipts(server: PartnerServer): Promise<number> {
-  return (await server.receipts.list({}, 100)).receipts.length;
+  return (await listReceipts(server.receipts.db, {}, 100)).receipts.length;
 }
 
 /** Lines of the log about each response. */
@@ -76,7 +77,7 @@ describe('an accepted delivery', () => {
     });
     expect(response.headers['x-correlation-id']).toBe(receipt.correlationId);
     expect(response.headers['idempotent-replayed']).toBeUndefined();
-    expect(await server.receipts.read(receipt.id)).toMatchObject({
+    expect(await readReceipt(server.receipts.db, receipt.id)).toMatchObject({
       events: [{ outcome: 'PENDING' }],
     });
     expect(await server.waiting()).toBe(1);

@@ -9,6 +9,8 @@ import {
   type PartnerServer,
   signedHeaders,
 } from '../../partners/support.ts';
+import { settleEvent } from '../../support/partners.ts';
+import { leaseEvents } from '#partners/worker/lease-events.ts';
 
 const PATH = '/api/v1/webhooks/partners/crm-one/deletions';
 
@@ -30,9 +32,9 @@ async function read({ app }: PartnerServer, location: string, headers = {}) {
 
 /** Ends the next event that is due, as the worker would. */
 async function settle({ work, clock }: PartnerServer, end: Settlement): Promise<void> {
-  const [item] = await work.lease('match', clock.now(), 1);
+  const [item] = await leaseEvents(work, 'match', { now: clock.now(), limit: 1 });
   if (!item) throw new Error('nothing is due');
-  await work.settle(item, end, clock.now());
+  await settleEvent(work, item, end, clock.now());
 }
 
 describe('a status address', () => {

@@ -4,6 +4,8 @@ import type { Settlement } from '#partners/worker/work-item.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';
 import { openOperatorApp, type OperatorApp } from '../../support/http/operator.ts';
+import { leaseEvents, readWorkCounts } from '#partners/worker/lease-events.ts';
+import { settleEvent } from '../../support/partners.ts';
 
 type ReceiptFields = { partnerId?: string; externalId?: string; end?: Settlement };
 
@@ -40,9 +42,9 @@ async function receive(
   };
   await receipts.accept(receipt);
   if (end) {
-    const [item] = await work.lease('match', clock.now(), 1);
+    const [item] = await leaseEvents(work, 'match', { now: clock.now(), limit: 1 });
     if (!item || item.receiptId !== id) throw new Error('another event was due');
-    await work.settle(item, end, clock.now());
+    await settleEvent(work, item, end, clock.now());
   }
   return id;
 }
@@ -142,7 +144,7 @@ describe('replays', () => {
     const id = await receive(server, { end: failed });
     const reply = await server.call('POST', `/receipts/${id}/replay`);
     expect([reply.status, reply.body]).toEqual([202, { queued: 1 }]);
-    expect(await server.work.counts()).toMatchObject({ open: 1 });
+    expect(await readWorkCounts(server.work.db)).toMatchObject({ open: 1 });
     const { body } = await server.call('GET', `/receipts/${id}`);
     expect(body).toMatchObject({ status: 'ACCEPTED', events: [{ outcome: 'PENDING' }] });
     expect(await server.auditOf(`receipt/${id}`)).toMatchObject([
@@ -177,7 +179,7 @@ describe('replays', () => {
       await receive(server, { end: failed });
       const reply = await server.call('POST', `/receipts/replay?${query}`);
       expect([reply.status, reply.body.code]).toEqual([400, 'validation-failed']);
-      expect(await server.work.counts()).toMatchObject({ open: 0 });
+      expect(await readWorkCounts(server.work.db)).toMatchObject({ open: 0 });
     },
   );
 });

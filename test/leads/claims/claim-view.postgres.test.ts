@@ -5,7 +5,7 @@ import { migrate } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import { createClaims } from '../../support/claims.ts';
 import { describeClaims, type TestClaim } from '../../contract/claims.ts';
-import { createLeadDirectory, claimLeads, REPOSITORY } from '../../support/directory.ts';
+import { leadStoreIn, claimLeads, REPOSITORY } from '../../support/directory.ts';
 import {
   connectToPostgres,
   emptyPostgres,
@@ -23,7 +23,7 @@ describeClaims('PostgreSQL', async () => {
   const database = await connectToPostgres(own);
   return {
     claimsOf: (repository) => createClaims(database, { repository }),
-    directory: createLeadDirectory(database, { repository: REPOSITORY }),
+    directory: leadStoreIn(database),
     claim: (claim) => claimIn(database, claim),
     claimAndFail: (claim) =>
       database.exclusive(async (tx) => {

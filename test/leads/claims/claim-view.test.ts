@@ -1,7 +1,7 @@
 import { withdrawClaims } from '#leads/claims/claim-leads.ts';
 import { createClaims } from '../../support/claims.ts';
 import { describeClaims } from '../../contract/claims.ts';
-import { createLeadDirectory, claimLeads, REPOSITORY } from '../../support/directory.ts';
+import { leadStoreIn, claimLeads, REPOSITORY } from '../../support/directory.ts';
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
 import { auditOf } from '../../support/audit.ts';
 
@@ -9,7 +9,7 @@ describeClaims('SQLite', async () => {
   const database = temporaryDatabase();
   return {
     claimsOf: (repository) => createClaims(database, { repository }),
-    directory: createLeadDirectory(database, { repository: REPOSITORY }),
+    directory: leadStoreIn(database),
     claim: async (claim) => database.exclusive((tx) => claimLeads(tx, claim)),
     claimAndFail: async (claim) =>
       database.exclusive(async (tx) => {

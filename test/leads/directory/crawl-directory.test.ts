@@ -14,10 +14,13 @@ import {
   entry,
   findLeads,
   openedDirectory,
+  isKnown,
 } from '../../support/directory.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import { createFakeTracker } from '../fake-tracker.ts';
+import { putEntries, removeEntry, startCrawl } from '#leads/directory/write-directory.ts';
+import { readDirectoryState, readUnseen } from '#leads/directory/directory-view.ts';
 
 const signal = new AbortController().signal;
 
@@ -145,11 +148,11 @@ async function filledWorld(count: number) {
 }
 
 async function crawlNextDay({ clock, world }: Awaited<ReturnType<typeof filledWorld>>) {
-  const before = (await world.directory.state())?.completedAt ?? 0;
+  const before = (await readDirectoryState(world.directory))?.completedAt ?? 0;
   await clock.advance(DAY);
   await vi.waitFor(
     async () => {
-      const state = await world.directory.state();
+      const state = await readDirectoryState(world.directory);
       expect(state).toMatchObject({ isCrawling: false });
       expect(state?.completedAt).toBeGreaterThan(before);
     },
@@ -158,7 +161,7 @@ async function crawlNextDay({ clock, world }: Awaited<ReturnType<typeof filledWo
 }
 
 const rowsOf = async (world: DeletionWorld, numbers: number[]) =>
-  Promise.all(numbers.map((number) => world.directory.has(number)));
+  Promise.all(numbers.map((number) => isKnown(world.directory, number)));
 
 describe('after the next crawl', () => {
   test('a deleted or hidden issue has no row, one that moved keeps it for good', async () => {
@@ -250,11 +253,11 @@ describe('an issue that the list left out', () => {
   ) {
     const database = temporaryDatabase();
     const directory = await openedDirectory(database);
-    await directory.put([entry(1), entry(2)]);
-    await directory.startCrawl(1);
+    await putEntries(directory, [entry(1), entry(2)]);
+    await startCrawl(directory, 1);
     const removed = await settleUnseen(
       {
-        store: { ...directory.store, clock },
+        store: { ...directory, clock },
         tracker: { readIssue: (number) => answerOf(number) },
         toEntries: async (issues) => issues.map(({ number }) => entry(number)),
         budget: { spend: async () => undefined },
@@ -263,7 +266,7 @@ describe('an issue that the list left out', () => {
       },
       new AbortController().signal,
     );
-    return { directory, removed, left: (await directory.unseen(0)).numbers };
+    return { directory, removed, left: (await readUnseen(directory, 0)).numbers };
   }
 
   test('but that is there keeps its row, and is met', async () => {
@@ -271,7 +274,7 @@ describe('an issue that the list left out', () => {
       number === 1 ? { kind: 'changed', issue } : { kind: 'absent', isMoved: false },
     );
     expect({ removed, left }).toEqual({ removed: 1, left: [] });
-    expect([await directory.has(1), await directory.has(2)]).toEqual([true, false]);
+    expect([await isKnown(directory, 1), await isKnown(directory, 2)]).toEqual([true, false]);
   });
 
   test('and that a replica of the tracker has not heard of yet keeps its row', async () => {
@@ -287,17 +290,17 @@ describe('an issue that the list left out', () => {
     );
     const { directory, removed } = await whileTimePasses(clock, settling);
     expect(removed).toBe(1);
-    expect([await directory.has(1), await directory.has(2)]).toEqual([true, false]);
+    expect([await isKnown(directory, 1), await isKnown(directory, 2)]).toEqual([true, false]);
   });
 
   test('and that is claimed while it is asked for keeps its row', async () => {
     const database = temporaryDatabase();
     const directory = await openedDirectory(database);
-    await directory.put([entry(1)]);
-    await directory.startCrawl(1);
-    expect((await directory.unseen(0)).numbers).toEqual([1]);
+    await putEntries(directory, [entry(1)]);
+    await startCrawl(directory, 1);
+    expect((await readUnseen(directory, 0)).numbers).toEqual([1]);
     await claimLeads(database, { numbers: [1] });
-    await directory.remove(1);
-    expect(await directory.has(1)).toBe(true);
+    await removeEntry(directory, 1);
+    expect(await isKnown(directory, 1)).toBe(true);
   });
 });

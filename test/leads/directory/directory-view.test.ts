@@ -4,6 +4,7 @@ import { email, externalId } from '../../support/identities.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
+import { putEntries } from '#leads/directory/write-directory.ts';
 
 const identities = [email('ada@example.com'), externalId('crm-one', '7')];
 const hashed = identities.map((identity) => toHashedIdentity(directoryKey, identity));
@@ -13,8 +14,11 @@ const names = [...leadIds, ...hashed];
 async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
-  await directory.put([2, 1].map((number) => entry(number, { identities })));
-  await directory.put([entry(3)]);
+  await putEntries(
+    directory,
+    [2, 1].map((number) => entry(number, { identities })),
+  );
+  await putEntries(directory, [entry(3)]);
   const view = (repository = REPOSITORY) => readDirectoryView(database, repository, names);
   const hashesOf = async (number: number) => {
     const identitiesOfLead = (await view()).identitiesOf(number);

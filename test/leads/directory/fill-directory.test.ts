@@ -10,18 +10,20 @@ import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../support/deletions/world.ts';
 import {
-  createLeadFeedStore,
-  createLeadDirectory,
+  leadStoreIn,
   claimLeads,
   directoryKey,
   leadRules,
   matchedOnly,
-  REPOSITORY,
   findLeads,
+  isKnown,
 } from '../../support/directory.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import { createFakeTracker } from '../fake-tracker.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openDirectory } from '#leads/directory/write-directory.ts';
+import { readDirectoryState, readRepositoryId } from '#leads/directory/directory-view.ts';
+import { readChangesAfter } from '#leads/lead-feed/read-changes.ts';
 
 const byEmail = (value: string) => hashIdentity(directoryKey, email(value));
 
@@ -99,7 +101,7 @@ describe('the daily crawl', () => {
     await eventually(async () => {
       await clock.advance(HOUR); // it may have begun to wait only now
       expect(await findLeads(world.database, byEmail('new@example.com'))).toEqual([1]);
-      expect((await world.directory.state())?.isCrawling).toBe(false);
+      expect((await readDirectoryState(world.directory))?.isCrawling).toBe(false);
     });
     expect(await findLeads(world.database, byEmail('person-0@example.com'))).toEqual([1]);
     expect(await findLeads(world.database, byEmail('person-1@example.com'))).toEqual([2]);
@@ -172,7 +174,8 @@ describe('the tracker’s webhook', () => {
 
   test('takes no identity of a claimed lead away, and adds new ones: a later event finds it', async () => {
     const world = await filledWorld();
-    const repositoryId = (await world.directory.repositoryId()) ?? 0;
+    const repositoryId =
+      (await readRepositoryId(world.directory.db, world.directory.repository)) ?? 0;
     await claimLeads(world.database, { numbers: [1], repositoryId });
     const redacted = issueOf(world, 1, { body: '', updatedAt: Date.now() });
     world.filler.apply({ kind: 'issue', issue: redacted, isGone: false });
@@ -187,7 +190,8 @@ describe('the tracker’s webhook', () => {
 
   test('tells who could read a lead by a label that was renamed, taken off and put on since', async () => {
     const world = await filledWorld();
-    const repositoryId = (await world.directory.repositoryId()) ?? 0;
+    const repositoryId =
+      (await readRepositoryId(world.directory.db, world.directory.repository)) ?? 0;
     const issue = (labels: string[], seconds: number) =>
       issueOf(world, 1, { labels, updatedAt: issueOf(world, 1).updatedAt + seconds * SECOND });
     const take = (labels: string[], seconds: number) =>
@@ -199,14 +203,14 @@ describe('the tracker’s webhook', () => {
     take(['spam'], 3);
     await world.filler.settled();
     await claimLeads(world.database, { numbers: [1], repositoryId });
-    const feed = createLeadFeedStore(world.database, { repository: REPOSITORY, now: Date.now });
+    const feed = leadStoreIn(world.database);
     for (const [label, isTold] of [
       ['west', true],
       ['vest', true],
       ['vip', true],
       ['spam', false],
     ] as const) {
-      const [change] = await feed.changesAfter([0, 0], 1);
+      const [change] = await readChangesAfter(feed, [0, 0], 1);
       if (!change) throw new Error('nothing is told');
       expect(readableBy(change, [label]) !== undefined).toBe(isTold);
     }
@@ -216,15 +220,15 @@ describe('the tracker’s webhook', () => {
     const world = await filledWorld();
     world.filler.apply({ kind: 'issue', issue: issueOf(world, 1), isGone: true });
     await world.filler.settled();
-    expect(await world.directory.has(1)).toBe(true);
+    expect(await isKnown(world.directory, 1)).toBe(true);
   });
 });
 
 describe('what the stored hashes depend on', () => {
   const open = async (world: DeletionWorld, rules = leadRules) => {
-    const directory = createLeadDirectory(world.database, { repository: REPOSITORY });
-    const id = (await directory.repositoryId()) ?? 0;
-    await directory.open(id, rulesCheckOf(rules, directoryKey), 1);
+    const directory = leadStoreIn(world.database);
+    const id = (await readRepositoryId(directory.db, directory.repository)) ?? 0;
+    await openDirectory(directory, id, { rules: rulesCheckOf(rules, directoryKey), at: 1 });
   };
 
   test('another form keeps what was known', async () => {
@@ -251,7 +255,7 @@ describe('a tracker that is away', () => {
     const filler = createDirectoryFiller({
       ...matchedOnly,
       tracker: createFakeTracker(clock),
-      store: createLeadDirectory(temporaryDatabase(), { repository: REPOSITORY }).store,
+      store: leadStoreIn(temporaryDatabase()),
       identifyRepository: async () => {
         if (isAway) throw new TrackportError('tracker-unavailable');
         return 1;

@@ -3,16 +3,15 @@ import { describeLeadDirectory } from '../../contract/lead-directory.ts';
 import {
   ageDirectory,
   claimLeads,
-  createLeadDirectory,
+  leadStoreIn,
   findLeads,
   identitiesOf,
-  REPOSITORY,
 } from '../../support/directory.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
 const fixtureOf = (database: Database) => ({
-  directory: createLeadDirectory(database, { repository: REPOSITORY }),
+  directory: leadStoreIn(database),
   find: (hash: Buffer) => findLeads(database, hash),
   identitiesOf: (number: number) => identitiesOf(database, number),
   age: () => ageDirectory(database),

@@ -18,12 +18,13 @@ import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createClaims } from '../../support/claims.ts';
 import { createFakeClock, type FakeClock, whileTimePasses } from '../../support/clock.ts';
 import {
-  createLeadDirectory,
+  leadStoreIn,
   claimLeads,
   directoryKey,
   leadRules,
   REPOSITORY,
   REPOSITORY_ID,
+  isKnown,
 } from '../../support/directory.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
@@ -143,7 +144,7 @@ async function openWorld(database: Database = temporaryDatabase()) {
   const clock = createFakeClock();
   const tracker = createFakeTracker(clock);
   const claims = createClaims(database, { repository: REPOSITORY });
-  const directory = createLeadDirectory(database, {
+  const directory = leadStoreIn(database, {
     repository: REPOSITORY,
     now: () => clock.now(),
   });
@@ -220,11 +221,11 @@ type Surroundings = { clock: FakeClock; tracker: FakeTracker; database: Database
 /** Memory of one process, on a store that others are on, too. */
 function startProcess({ clock, tracker, database }: Surroundings) {
   const now = (): number => clock.now();
-  const directory = createLeadDirectory(database, { repository: REPOSITORY, now });
+  const directory = leadStoreIn(database, { now });
   let isDead = false;
   const filler = createDirectoryFiller({
     tracker,
-    store: { ...directory.store, db: untilDeath(database, () => isDead) },
+    store: { ...directory, db: untilDeath(database, () => isDead) },
     identifyRepository: async () => REPOSITORY_ID,
     feedIntervalMs: FEED_INTERVAL_MS,
     isMatched: () => false,
@@ -240,7 +241,7 @@ function startProcess({ clock, tracker, database }: Surroundings) {
     claims: createClaims(database, { repository: REPOSITORY }),
     instanceChanges: { isCaughtUp: () => true, catchUp: async () => undefined },
     cursors: createCursorSealer(directoryKey),
-    store: directory.store,
+    store: directory,
     lookKey: directoryKey,
     identify: () => filler.identify(),
     rules: leadRules,
@@ -351,7 +352,7 @@ export async function take(world: World, given: Step): Promise<void> {
       return clock.advance(SECOND); // nobody makes a label of the old name in the same moment
     }
     case 'claim':
-      if (!(await world.directory.has(at))) return; // nobody claims a lead that the directory has not met
+      if (!(await isKnown(world.directory, at))) return; // nobody claims a lead that the directory has not met
       await clock.advance(SECOND); // what is claimed is frozen: what came before is in
       return claimLeads(database, { numbers: [at], at: clock.now() });
     case 'release':

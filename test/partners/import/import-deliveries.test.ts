@@ -17,6 +17,8 @@ import { email } from '../../support/identities.ts';
 import { buildPartners, secretsOf } from '../../support/partners.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
+import { listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
+import { putEntries } from '#leads/directory/write-directory.ts';
 
 const settings = {
   scheme: 'hmac-sha256',
@@ -39,7 +41,7 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
     const directory = await openedDirectory(db);
     const known = (number: number, who: string, createdAt: number) =>
       entry(number, { createdAt, identities: [email(`${who}@b.example`)] });
-    await directory.put([
+    await putEntries(directory, [
       known(1, 'ada', now - 2 * DAY),
       known(2, 'ada', now - HOUR),
       known(3, 'bob', now - HOUR),
@@ -137,7 +139,7 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
   test('changes nothing in a dry run, which says what the import then does', async () => {
     const { take, foresee, deliver, receipts, claimed } = await setUp();
     const sent = await deliver(gone({ eventId: '0', email: 'bob@b.example' }));
-    const before = await receipts.list({}, 100);
+    const before = await listReceipts(receipts.db, {}, 100);
     const lines = [
       gone({ eventId: '0', email: 'bob@b.example' }),
       gone({ eventId: '1', email: ADA }),
@@ -146,7 +148,7 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
       [],
     ];
     const forecast = await foresee(lines);
-    expect(await receipts.list({}, 100)).toEqual(before);
+    expect(await listReceipts(receipts.db, {}, 100)).toEqual(before);
     expect(await claimed()).toEqual([3]);
     expect(forecast).toEqual([
       { line: 1, id: sent.receipt.id, repeat: true, outcomes: {}, leads: 0, undated: 0 },
@@ -170,7 +172,7 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
     expect(second.map(({ repeat }) => repeat)).toEqual(second.map((_, at) => at < 100));
     const all = await take(lines);
     expect(all.map(({ repeat }) => repeat)).toEqual(all.map((_, at) => at < 200));
-    const { receipts: stored } = await receipts.list({}, 300);
+    const { receipts: stored } = await listReceipts(receipts.db, {}, 300);
     expect(stored.map(({ id }) => id).reverse()).toEqual(all.map(({ id }) => id));
   });
 
@@ -183,7 +185,7 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
     const [repeat] = await take([event]);
     expect(repeat).toMatchObject({ id: receipt.id, repeat: true });
     expect(await claimed()).toEqual([1, 2]);
-    expect((await receipts.read(receipt.id))?.events[0]?.leadIds).toEqual(['1', '2']);
+    expect((await readReceipt(receipts.db, receipt.id))?.events[0]?.leadIds).toEqual(['1', '2']);
     expect(await db.get('SELECT created_before FROM event')).toEqual({ createdBefore: now });
   });
 });

@@ -15,6 +15,8 @@ import {
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { buildPartners, secretsOf } from '../../support/partners.ts';
+import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
+import { readReceipt } from '#partners/receipts/read-receipts.ts';
 
 const partners = {
   'crm-one': {
@@ -48,14 +50,14 @@ function intakeOf(database: SqliteDatabase) {
       );
     },
     leadIdsOf: async (id: string) =>
-      (await receipts.read(id))?.events.map(({ leadIds }) => leadIds.join()),
+      (await readReceipt(receipts.db, id))?.events.map(({ leadIds }) => leadIds.join()),
   };
 }
 
 async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
-  await directory.put([
+  await putEntries(directory, [
     entry(24, { identities: [email('a@b.example'), externalId('x-24')] }),
     entry(25, { identities: [email('a@b.example'), correlationId('c-25')], isApproved: false }),
     entry(30, { identities: [email('other@b.example')] }),
@@ -149,14 +151,17 @@ describe('a lead id', () => {
     const directory = await openedDirectory(database);
     expect(await claimed()).toEqual([24]);
     expect((await claims.list({ limit: 9 })).items).toMatchObject([{ leadId: '24' }]);
-    await directory.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), 5);
+    await openDirectory(directory, REPOSITORY_ID, {
+      rules: rulesCheckOf(leadRules, directoryKey),
+      at: 5,
+    });
     expect(await claimed()).toEqual([24]);
   });
 
   test('claims nothing of a repository that the name meant before', async () => {
     const { deliver, claimed, directory } = await setUp();
     await deliver({ leadId: '24' });
-    await directory.open(99, rulesCheckOf(leadRules, directoryKey), 5);
+    await openDirectory(directory, 99, { rules: rulesCheckOf(leadRules, directoryKey), at: 5 });
     expect(await claimed()).toEqual([]);
   });
 });
@@ -167,7 +172,9 @@ describe('an event that comes again', () => {
   test('claims what was created by then, when it may be a new wish', async () => {
     const { deliver, claimed, directory, leadIdsOf, time } = await setUp();
     const { receipt } = await deliver({ email: 'late@b.example' });
-    await directory.put([entry(40, { createdAt: 2000, identities: [email('late@b.example')] })]);
+    await putEntries(directory, [
+      entry(40, { createdAt: 2000, identities: [email('late@b.example')] }),
+    ]);
     expect(await claimed()).toEqual([]);
     time.now = 2000;
     expect((await deliver({ email: 'late@b.example' })).kind).toBe('repeat');

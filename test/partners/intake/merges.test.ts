@@ -1,15 +1,18 @@
 /** Merges of people on the partner's side: from the 202 on, a deletion by the id that is left finds all of them. */
+import type { LeadStore } from '#leads/lead-store.ts';
 import { describe, expect, test } from 'vitest';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { externalId } from '../../support/identities.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
 import { createClaims } from '../../support/claims.ts';
-import { type LeadDirectory, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
+import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import { buildPartners, secretsOf } from '../../support/partners.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
+import { readReceipt } from '#partners/receipts/read-receipts.ts';
+import { putEntries } from '#leads/directory/write-directory.ts';
 
 const partners: Record<string, PartnerSettings> = {
   'crm-one': {
@@ -53,14 +56,14 @@ describe.each([
   async function setUp() {
     const world = await open();
     const { deliver, receipts, claims } = world;
-    const put = (directory: LeadDirectory, number: number, ...ids: LeadIdentity[]) =>
-      directory.put([entry(number, { identities: ids })]);
+    const put = (directory: LeadStore, number: number, ...ids: LeadIdentity[]) =>
+      putEntries(directory, [entry(number, { identities: ids })]);
     return {
       ...world,
       put: (number: number, ...ids: LeadIdentity[]) => put(world.directory, number, ...ids),
       send: async (body: unknown, { path = 'deletions', from = 'crm-two' } = {}) => {
         const { receipt } = await deliver(body, { from, path: path as 'deletions' });
-        return (await receipts.read(receipt.id))?.events ?? [];
+        return (await readReceipt(receipts.db, receipt.id))?.events ?? [];
       },
       claimed: async () => {
         const view = await claims.current();

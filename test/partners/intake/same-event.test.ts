@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
 import { buildPartners, secretsOf } from '../../support/partners.ts';
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
+import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
+import { readReceipt } from '#partners/receipts/read-receipts.ts';
 
 const partners = {
   'crm-one': {
@@ -32,7 +34,8 @@ function setUp(database = temporaryDatabase()) {
     database,
     store,
     deliver,
-    notesOf: async (id: string) => (await store.read(id))?.events.map(({ note }) => note),
+    notesOf: async (id: string) =>
+      (await readReceipt(store.db, id))?.events.map(({ note }) => note),
   };
 }
 
@@ -43,7 +46,7 @@ describe('an event id that comes again with another person', () => {
       { eventId: 'B1', leadId: '24' },
       { eventId: 'B1', leadId: '25' },
     ]);
-    const read = await store.read(receipt.id);
+    const read = await readReceipt(store.db, receipt.id);
     expect(read?.events.map(({ outcome }) => outcome)).toEqual(['PENDING', 'PENDING']);
     expect(await notesOf(receipt.id)).toEqual([undefined, 'event-id-reused']);
   });
@@ -121,7 +124,7 @@ describe('no id is said to be reused', () => {
   test('once the first one is forgotten after its time', async () => {
     const { deliver, notesOf, store } = setUp();
     await deliver(event);
-    await store.purge(2);
+    await purgeReceipts(store.db, 2);
     const second = await deliver({ ...event, leadId: '25' });
     expect(await notesOf(second.receipt.id)).toEqual([undefined]);
   });

@@ -10,6 +10,7 @@ import { type Clock, DAY, HOUR, MINUTE, systemClock } from '#shared/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../support/deletions/world.ts';
 import { eventually } from '../../support/eventually.ts';
+import { nextDueAt } from '#partners/worker/lease-events.ts';
 
 function createMovableClock() {
   let offset = 0;
@@ -53,7 +54,7 @@ test('a retry that waits for longer than any wait is tried at once', async () =>
 test('a retry that may well wait so long goes on waiting', async () => {
   const times = { ageMs: 3 * DAY, moveMs: -HOUR };
   const { clock, next, id } = await restartAfterFailure(times);
-  expect(await next.work.nextDueAt('act')).toBeGreaterThan(clock.now() + 8 * HOUR);
+  expect(await nextDueAt(next.work.db, 'act')).toBeGreaterThan(clock.now() + 8 * HOUR);
   await next.settled(await next.send({ leadId: 1, email: 'ada@example.com' })); // it has had a turn
   expect(await eventOf(next, id)).toMatchObject({ outcome: 'PENDING', attempts: 1 });
 });

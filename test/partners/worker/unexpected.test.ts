@@ -1,14 +1,11 @@
 /** One event that nothing can be done with must not stop the others, nor be lost. */
 import { describe, expect, test } from 'vitest';
-import { receiptsIn } from '../../support/receipts.ts';
-import { createWork } from '../../support/work.ts';
 import { type Acting, actOnEvent } from '#partners/worker/act/act-on-event.ts';
 import type { ActProgress, WorkItem } from '#partners/worker/work-item.ts';
 import type { IssueEditor } from '#partners/worker/act/issue-editor.ts';
 import { type Matching, matchEvents } from '#partners/worker/match/match-event.ts';
 import { createPacer, createWriteRefusals } from '#partners/worker/may-write.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
-import { createSealer } from '#shared/crypto/sealer.ts';
 import { createOutcomeReporter } from '#partners/receipts/report-outcomes.ts';
 import { readDelivery } from '#partners/read-delivery.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -19,8 +16,13 @@ import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
-import { acceptEvent, INSTANCE, sealer } from '../../support/partners.ts';
+import { receiptsIn, keepMatch, workIn, acceptEvent } from '../../support/partners.ts';
 import { temporaryDatabase, withCommits, withWrites } from '../../support/stores.ts';
+import { leadsOf } from '#partners/worker/event-leads.ts';
+import { giveBack, leaseEvents, readWorkCounts } from '#partners/worker/lease-events.ts';
+import { readReceipt } from '#partners/receipts/read-receipts.ts';
+import { replay } from '#partners/receipts/replay-receipts.ts';
+import { putEntries } from '#leads/directory/write-directory.ts';
 
 const secrets = [{ value: new Secret('s') }];
 const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets });
@@ -29,15 +31,14 @@ async function setUp() {
   const clock = createFakeClock();
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
-  await directory.put([1, 2, 3].map((number) => entry(number)));
+  await putEntries(
+    directory,
+    [1, 2, 3].map((number) => entry(number)),
+  );
   const receipts = receiptsIn(database);
-  const store = createWork({
-    database,
-    instance: INSTANCE,
-    sealer,
-    repository: REPOSITORY,
-  });
-  const lease = (stage: 'match' | 'act') => store.lease(stage, clock.now(), 10);
+  const store = workIn(database);
+  const lease = (stage: 'match' | 'act') =>
+    leaseEvents(store, stage, { now: clock.now(), limit: 10 });
   return {
     clock,
     database,
@@ -52,13 +53,15 @@ async function setUp() {
         payload: Buffer.from(JSON.stringify({ leadId: String(leadId) })),
       }),
     replay: (id: string) =>
-      receipts.replay(id, {
-        at: clock.now(),
-        actor: { kind: 'cli', subject: 'ops' },
-        action: 'receipt.replay',
-        subject: `receipt/${id}`,
-      }),
-    eventOf: async (id: string) => (await receipts.read(id))?.events[0],
+      receipts.db.exclusive((tx) =>
+        replay(tx, id, {
+          at: clock.now(),
+          actor: { kind: 'cli', subject: 'ops' },
+          action: 'receipt.replay',
+          subject: `receipt/${id}`,
+        }),
+      ),
+    eventOf: async (id: string) => (await readReceipt(receipts.db, id))?.events[0],
   };
 }
 
@@ -69,7 +72,7 @@ async function leaseForActions(world: DeletionWorld): Promise<WorkItem<ActProgre
   const [matched] = await world.lease('match');
   if (!matched) throw new Error('nothing is due');
   const next = { actions: ['close' as const], now: world.clock.now() };
-  await world.store.confirm(matched, { leads: [1], conflicts: [] }, next);
+  await keepMatch(world.store, { item: matched, match: { leads: [1], conflicts: [] }, plan: next });
   const [item] = await world.lease('act');
   return item as WorkItem<ActProgress>;
 }
@@ -153,11 +156,11 @@ describe('a partner that is', () => {
     });
     const other = createPartnerList([createPartner('crm-two', { scheme: 'hmac-sha256', secrets })]);
     await matchEvents({ ...gone, partners: other }, await world.lease('match'));
-    expect((await world.store.counts()).lackedPartners).toEqual(['crm-one']);
+    expect((await readWorkCounts(world.store.db)).lackedPartners).toEqual(['crm-one']);
     await world.clock.advance(60_000);
     await matchEvents(matchDepsOf(world), await world.lease('match'));
     expect((await world.eventOf(id))?.leadIds).toEqual(['1']);
-    expect((await world.store.counts()).lackedPartners).toEqual([]);
+    expect((await readWorkCounts(world.store.db)).lackedPartners).toEqual([]);
   });
 });
 
@@ -184,10 +187,8 @@ test('a payload that cannot be read for now waits, and holds up no other', async
 test('a lost secret key leaves a dead letter that can be replayed once the key is back', async () => {
   const world = await setUp();
   const id = await world.accept(1);
-  const otherKey = createSealer(Buffer.alloc(32, 9));
-  const deps = { instance: INSTANCE, repository: REPOSITORY, sealer: otherKey };
-  const store = createWork({ ...deps, database: world.database });
-  const items = await store.lease('match', world.clock.now(), 10);
+  const store = workIn(world.database, { key: Buffer.alloc(32, 9) });
+  const items = await leaseEvents(store, 'match', { now: world.clock.now(), limit: 10 });
   await matchEvents(matchDepsOf(world), items);
   expect(await world.eventOf(id)).toMatchObject({
     outcome: 'FAILED',
@@ -302,7 +303,7 @@ test('progress that another version wrote is begun anew, and the claims stay', a
   const world = await setUp();
   await world.accept(1);
   const item = await leaseForActions(world);
-  await world.store.giveBack(item);
+  await giveBack(world.store.db, item);
   await world.database.exec(
     `UPDATE event SET progress = json_set(progress, '$.leads[0].mood', 'new')`,
   );
@@ -312,5 +313,5 @@ test('progress that another version wrote is begun anew, and the claims stay', a
   await actOnEvent(actDepsOf(world, {}), unreadable as WorkItem<ActProgress>, never);
   const [anew] = await world.lease('match');
   expect(anew).toMatchObject({ attempts: 0, progress: { stage: 'match' } });
-  expect(await world.store.leadsOf(anew ?? unreadable)).toEqual([1]);
+  expect(await leadsOf(world.store, anew ?? unreadable)).toEqual([1]);
 });

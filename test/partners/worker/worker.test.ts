@@ -3,6 +3,7 @@ import { HOUR } from '#shared/clock.ts';
 import { leadIssue, WRITER } from '../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../support/deletions/world.ts';
 import { eventually } from '../../support/eventually.ts';
+import { leaseEvents } from '#partners/worker/lease-events.ts';
 
 const labelsOf = (world: DeletionWorld, number: number) =>
   world.tracker
@@ -207,7 +208,7 @@ describe('a restart', () => {
     first.filler.start();
     const id = await first.send({ leadId: String(number) });
     // The lease of a process that died is in force: nobody gives it back.
-    expect(await first.work.lease('match', Date.now(), 10)).toHaveLength(1);
+    expect(await leaseEvents(first.work, 'match', { now: Date.now(), limit: 10 })).toHaveLength(1);
     await first.stop();
     const second = await runningWorld({ of: first });
     expect((await second.settled(id)).events[0]?.outcome).toBe('DONE');

@@ -14,16 +14,11 @@ import { Secret } from '#shared/crypto/secret.ts';
 import { createReloadable } from '../../../src/compose/reloadable.ts';
 import { createClaims } from '../claims.ts';
 import { createTracker, type Tracker as WatchedTracker } from '../../../src/compose/tracker.ts';
-import {
-  createLeadDirectory,
-  directoryKey,
-  leadRules,
-  matchedOnly,
-  REPOSITORY,
-} from '../directory.ts';
+import { leadStoreIn, directoryKey, leadRules, matchedOnly, REPOSITORY } from '../directory.ts';
 import { buildPartners, secretsOf } from '../partners.ts';
 import { temporaryDatabase } from '../stores.ts';
 import { openTracker, WRITER } from './tracker.ts';
+import { readReceipt } from '#partners/receipts/read-receipts.ts';
 
 /** Settings of the work that a test may change; the waits are short, for they pass on a real clock. */
 type WorkOptions = Partial<
@@ -72,8 +67,8 @@ export async function openDeletions(options: DeletionOptions = {}) {
   });
   const { clock } = parts;
   const editor = createIssueEditor({ ...parts, clock });
-  const directory = createLeadDirectory(database, { repository });
-  const filler = createFiller(parts, { store: directory.store, clock, log });
+  const directory = leadStoreIn(database, { repository });
+  const filler = createFiller(parts, { store: directory, clock, log });
   const world = buildPartners({
     ...workPorts(options.worker),
     database,
@@ -91,7 +86,7 @@ export async function openDeletions(options: DeletionOptions = {}) {
   const send = async (body: unknown, from = 'crm-one', path?: PartnerPath): Promise<string> =>
     (await deliver(body, { from, ...(path && { path }) })).receipt.id;
   const read = async (id: string): Promise<ReceiptDetail> => {
-    const receipt = await receipts.read(id);
+    const receipt = await readReceipt(receipts.db, id);
     if (!receipt) throw new Error('no such receipt');
     return receipt;
   };

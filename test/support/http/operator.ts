@@ -4,8 +4,7 @@ import type { Access } from '#access/index.ts';
 import { refusedToken, type TokenPrincipal, type TokenVerifier } from '#access/tokens.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { HttpApp } from '#http/context.ts';
-import type { StoredReceipts } from '../../support/receipts.ts';
-import type { Work } from '../work.ts';
+import { type ReceiptScope } from '../../support/partners.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { claimedLeadsIn } from '../claims.ts';
 import { buildAccess } from '../access.ts';
@@ -13,7 +12,7 @@ import { buildTestApp } from './app.ts';
 import { buildCatalog } from '../catalog.ts';
 import { createFakeClock, type FakeClock } from '../clock.ts';
 import { REPOSITORY } from '../directory.ts';
-import { buildPartners } from '../partners.ts';
+import { type WorkScope, buildPartners } from '../partners.ts';
 import { temporaryDatabase } from '../stores.ts';
 import { bodyReaders } from '../threads.ts';
 import { auditOf } from '../audit.ts';
@@ -60,11 +59,11 @@ export type OperatorApp = {
   app: HttpApp;
   clock: FakeClock;
   database: SqliteDatabase;
-  receipts: StoredReceipts;
+  receipts: ReceiptScope;
   access: Access;
   /** Oldest first. */
   auditOf: (subject: string) => Promise<AuditEntry[]>;
-  work: Work;
+  work: WorkScope;
   /** With the token `admin`, unless the options name another or none. */
   call: (method: Method, path: string, options?: CallOptions) => Promise<Reply>;
 };

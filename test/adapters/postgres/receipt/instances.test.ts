@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { receiptsIn } from '../../../support/receipts.ts';
+import { receiptsIn } from '../../../support/partners.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { NewReceipt } from '#partners/intake/new-receipt.ts';
 import { newUuid } from '#shared/ids.ts';
 import { createClaims } from '../../../support/claims.ts';
 import {
-  createLeadDirectory,
+  leadStoreIn,
   directoryKey,
   entry,
   leadRules,
@@ -13,6 +13,7 @@ import {
   REPOSITORY_ID,
 } from '../../../support/directory.ts';
 import { connectToPostgres, migratedPostgres } from '../../../support/postgres/database.ts';
+import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
 
 const LEADS = 30;
 
@@ -21,9 +22,15 @@ async function setUp() {
   const own = await migratedPostgres();
   const databases = [await connectToPostgres(own), await connectToPostgres(own)] as const;
   const [database] = databases;
-  const directory = createLeadDirectory(database, { repository: REPOSITORY });
-  await directory.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), 0);
-  await directory.put(Array.from({ length: LEADS }, (_, index) => entry(index + 1)));
+  const directory = leadStoreIn(database);
+  await openDirectory(directory, REPOSITORY_ID, {
+    rules: rulesCheckOf(leadRules, directoryKey),
+    at: 0,
+  });
+  await putEntries(
+    directory,
+    Array.from({ length: LEADS }, (_, index) => entry(index + 1)),
+  );
   const instances = databases.map((one) => ({
     receipts: receiptsIn(one),
     claims: createClaims(one, { repository: REPOSITORY }),

@@ -1,4 +1,4 @@
-import { receiptsIn } from '../../../support/receipts.ts';
+import { receiptsIn } from '../../../support/partners.ts';
 import { describeOutcomeCounts } from '../../../contract/outcome-counts.ts';
 import { temporaryPostgres } from '../../../support/postgres/database.ts';
 

@@ -1,11 +1,8 @@
 import { onTestFinished } from 'vitest';
-import { receiptsIn } from '../../../support/receipts.ts';
-import { createWork } from '../../../support/work.ts';
-import { createSealer } from '#shared/crypto/sealer.ts';
+import { receiptsIn, workIn } from '../../../support/partners.ts';
 import { createClaims } from '../../../support/claims.ts';
 import { describeWork } from '../../../contract/work.ts';
-import { createLeadDirectory, REPOSITORY } from '../../../support/directory.ts';
-import { INSTANCE } from '../../../support/partners.ts';
+import { leadStoreIn, REPOSITORY } from '../../../support/directory.ts';
 import { temporaryPostgres } from '../../../support/postgres/database.ts';
 import { auditOf } from '../../../support/audit.ts';
 
@@ -15,15 +12,9 @@ const repository = REPOSITORY;
 describeWork('PostgreSQL', async () => {
   const database = await temporaryPostgres();
   return {
-    storeWith: (key) =>
-      createWork({
-        database,
-        instance: INSTANCE,
-        sealer: createSealer(key),
-        repository,
-      }),
-    receiptsWith: (key) => receiptsIn(database, { repository, key }),
-    directory: createLeadDirectory(database, { repository }),
+    storeWith: (key) => workIn(database, { key }),
+    receiptsWith: (key) => receiptsIn(database, { key }),
+    directory: leadStoreIn(database, { repository }),
     auditOf: (subject) => auditOf(database, subject),
     claims: createClaims(database, { repository }),
     workAs: async (instance) => {

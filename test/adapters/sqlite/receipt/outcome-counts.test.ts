@@ -1,4 +1,4 @@
-import { receiptsIn } from '../../../support/receipts.ts';
+import { receiptsIn } from '../../../support/partners.ts';
 import { expect, test } from 'vitest';
 import { describeOutcomeCounts } from '../../../contract/outcome-counts.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';

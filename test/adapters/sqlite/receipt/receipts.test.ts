@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
 import { receiptConditions, type ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
-import { receiptsIn } from '../../../support/receipts.ts';
 import { describeReceipts } from '../../../contract/receipts.ts';
 import {
   connectTo,
@@ -11,8 +10,10 @@ import {
   threadedDatabase,
   withCommits,
 } from '../../../support/stores.ts';
-import { buildPartners, sealer } from '../../../support/partners.ts';
+import { receiptsIn, buildPartners, sealer } from '../../../support/partners.ts';
 import { openReceiptFixture } from '../../../support/receipt-fixture.ts';
+import { listReceipts } from '#partners/receipts/read-receipts.ts';
+import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
 
 describeReceipts('SQLite, written by a thread', async () => {
   const database = await threadedDatabase();
@@ -115,7 +116,7 @@ describe('a large store', () => {
       INSERT INTO same_event (id_key, person_key, key, event, first_seen_at)
       SELECT randomblob(16), randomblob(16), randomblob(32), id, 1 FROM event`);
     const store = receiptsIn(database);
-    expect(await store.purge(2)).toEqual({ keys: 2500, payloads: 2500 });
+    expect(await purgeReceipts(store.db, 2)).toEqual({ keys: 2500, payloads: 2500 });
     expect(commits).toBe(9);
   });
 
@@ -172,7 +173,7 @@ describe('a filter on a large store', () => {
     [{ since: 2991 }, 10],
   ])('finds the same whatever leads: %j', async (filter, count) => {
     const store = receiptsIn(large());
-    expect((await store.list(filter, 100)).receipts).toHaveLength(count);
+    expect((await listReceipts(store.db, filter, 100)).receipts).toHaveLength(count);
   });
 
   test('does not read what is older or newer than its time', async () => {

@@ -23,17 +23,25 @@ import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/report.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import {
-  createLeadDirectory,
+  leadStoreIn,
   directoryKey,
   entry,
   leadRules,
   openedDirectory,
   REPOSITORY,
   REPOSITORY_ID,
+  isKnown,
 } from '../../../support/directory.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 import { backUpTo, fillAudit, leftovers, smallBackup } from './support.ts';
+import {
+  completeCrawl,
+  openDirectory,
+  putCrawled,
+  putEntries,
+} from '#leads/directory/write-directory.ts';
+import { readDirectoryState } from '#leads/directory/directory-view.ts';
 
 const newPath = (): string => path.join(temporaryFolder(), 'data', 'trackport.db');
 
@@ -86,16 +94,19 @@ test('how many rows of the backup are checked is told on the way, and at the end
 test('the directory of a restored store is crawled anew and keeps its rows meanwhile', async () => {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
-  await directory.putCrawled([entry(7)], 1);
-  await directory.completeCrawl(5);
+  await putCrawled(directory, [entry(7)], 1);
+  await completeCrawl(directory, 5);
   const storePath = newPath();
   await restoreTo(storePath, await backUpTo(database));
-  const after = createLeadDirectory(connectTo(storePath), { repository: REPOSITORY });
-  await after.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), 9);
-  const state = await after.state();
+  const after = leadStoreIn(connectTo(storePath), { repository: REPOSITORY });
+  await openDirectory(after, REPOSITORY_ID, {
+    rules: rulesCheckOf(leadRules, directoryKey),
+    at: 9,
+  });
+  const state = await readDirectoryState(after);
   expect(state).toMatchObject({ isCrawling: true });
   expect(state?.completedAt).toBeUndefined();
-  expect(await after.has(7)).toBe(true);
+  expect(await isKnown(after, 7)).toBe(true);
 });
 
 test('a store that another connection has open is not restored over, though it is idle', async () => {
@@ -121,7 +132,7 @@ test('a store that holds anything is not restored over', async () => {
 
 test('a store that was started once and holds nothing but a directory is empty', async () => {
   const started = temporaryDatabase();
-  await (await openedDirectory(started)).put([entry(1)]);
+  await putEntries(await openedDirectory(started), [entry(1)]);
   await started.close();
   expect((await restoreTo(started.handle.name, await smallBackup())).rows).toBeGreaterThan(300);
 });

@@ -1,35 +1,30 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { receiptsIn } from '../../../support/receipts.ts';
-import { createWork, type Work } from '../../../support/work.ts';
-import { createSealer } from '#shared/crypto/sealer.ts';
+import { acceptEvent, receiptsIn, workIn, type WorkScope } from '../../../support/partners.ts';
 import { createClaims } from '../../../support/claims.ts';
-import {
-  createLeadDirectory,
-  entry,
-  openedDirectory,
-  REPOSITORY,
-} from '../../../support/directory.ts';
-import { acceptEvent, INSTANCE, sealer } from '../../../support/partners.ts';
+import { leadStoreIn, entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
 import { describeWork } from '../../../contract/work.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 import { auditOf } from '../../../support/audit.ts';
-
-const storeDeps = { instance: INSTANCE, sealer, repository: REPOSITORY };
+import { createChangeProbe, forgetLeases, leaseEvents } from '#partners/worker/lease-events.ts';
+import { putEntries } from '#leads/directory/write-directory.ts';
 
 async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
-  await directory.put([1, 2, 3].map((number) => entry(number)));
+  await putEntries(
+    directory,
+    [1, 2, 3].map((number) => entry(number)),
+  );
   const receipts = receiptsIn(database);
-  const store = createWork({ ...storeDeps, database });
+  const store = workIn(database);
   const accept = (text: string, at = 0): Promise<string> =>
     acceptEvent(receipts, { at, sameEventKey: Buffer.from(text), payload: Buffer.from(text) });
   return { database, directory, receipts, store, accept };
 }
 
-async function leaseOne(store: Work, stage: 'match' | 'act' = 'match', now = 0) {
-  const [item] = await store.lease(stage, now, 1);
+async function leaseOne(store: WorkScope, stage: 'match' | 'act' = 'match', now = 0) {
+  const [item] = await leaseEvents(store, stage, { now, limit: 1 });
   if (!item) throw new Error('nothing is due');
   return item;
 }
@@ -40,7 +35,7 @@ test('a worker can begin while another process writes for a moment', async () =>
   await leaseOne(store);
   const other = connectTo(database.handle.name).handle;
   other.exec('BEGIN IMMEDIATE');
-  const begun = store.forgetLeases(0);
+  const begun = forgetLeases(store, 0);
   await nextTurn();
   await nextTurn();
   other.exec('ROLLBACK');
@@ -49,22 +44,23 @@ test('a worker can begin while another process writes for a moment', async () =>
 });
 
 test('what another process may have queued is noticed once', async () => {
-  const { database, store, accept } = await setUp();
+  const { database, accept } = await setUp();
+  const hasChanged = createChangeProbe(database);
   await accept('a');
-  await store.changedElsewhere();
-  expect(await store.changedElsewhere()).toBe(false);
+  await hasChanged();
+  expect(await hasChanged()).toBe(false);
   connectTo(database.handle.name).handle.exec('UPDATE event SET attempts = 1');
-  expect(await store.changedElsewhere()).toBe(true);
-  expect(await store.changedElsewhere()).toBe(false);
+  expect(await hasChanged()).toBe(true);
+  expect(await hasChanged()).toBe(false);
 });
 
 describeWork('SQLite', async () => {
   const database = temporaryDatabase();
   const repository = REPOSITORY;
   return {
-    storeWith: (key) => createWork({ ...storeDeps, sealer: createSealer(key), database }),
-    receiptsWith: (key) => receiptsIn(database, { repository, key }),
-    directory: createLeadDirectory(database, { repository }),
+    storeWith: (key) => workIn(database, { key }),
+    receiptsWith: (key) => receiptsIn(database, { key }),
+    directory: leadStoreIn(database, { repository }),
     auditOf: async (subject) => auditOf(database, subject),
     claims: createClaims(database, { repository }),
     failProgress: async () =>

@@ -2,23 +2,20 @@ import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openThreadedDatabase, type SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { receiptsIn } from '../../../support/receipts.ts';
+import { receiptsIn } from '../../../support/partners.ts';
 import { startWritingThread } from '#adapters/sqlite/writing/thread.ts';
 import type { ConsumerId } from '#access/consumers/consumer.ts';
 import type { NewReceipt } from '#partners/intake/new-receipt.ts';
 import { newUuid } from '#shared/ids.ts';
 import { createClaims } from '../../../support/claims.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
-import {
-  createLeadDirectory,
-  entry,
-  openedDirectory,
-  REPOSITORY,
-} from '../../../support/directory.ts';
+import { leadStoreIn, entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
 import { crashWriter, disturbWriter, writerModule } from '../../../support/writer/disturb.ts';
 import { consumersIn } from '../../../support/consumers.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { connectTo, temporaryDatabase, threadedDatabase } from '../../../support/stores.ts';
+import { putEntries } from '#leads/directory/write-directory.ts';
+import { findConsumer, insertConsumer } from '#access/consumers/stored-consumers.ts';
 
 /** Not closed by itself; what crashes is collected. */
 async function disturbedDatabase() {
@@ -36,7 +33,10 @@ async function disturbedDatabase() {
 async function setUp(database: SqliteDatabase) {
   const local = connectTo(database.handle.name);
   const directory = await openedDirectory(local);
-  await directory.put([1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => entry(number)));
+  await putEntries(
+    directory,
+    [1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => entry(number)),
+  );
   return {
     database,
     path: database.handle.name,
@@ -44,7 +44,7 @@ async function setUp(database: SqliteDatabase) {
     receipts: receiptsIn(database),
     claims: createClaims(database, { repository: REPOSITORY }),
     consumers: consumersIn(database),
-    directory: createLeadDirectory(database, { repository: REPOSITORY }),
+    directory: leadStoreIn(database),
   };
 }
 
@@ -89,15 +89,15 @@ describe('a database whose writes a thread makes', () => {
   test('shows what was written to the next who reads, claims and keys alike', async () => {
     const { receipts, claims, consumers } = await setUp(await threadedDatabase());
     const { consumer } = consumerWithKey();
-    const before = consumers.version();
+    const before = consumers.accessVersion.read();
     expect((await claims.current()).has(1)).toBe(false);
     await Promise.all([
       receipts.accept(deletionOf(1)),
-      consumers.insert({ consumer, audit: anyAudit }),
+      insertConsumer(consumers, { consumer, audit: anyAudit }),
     ]);
     expect((await claims.current()).has(1)).toBe(true);
-    expect(consumers.version()).not.toBe(before);
-    expect(await consumers.find(consumer.id)).toEqual(consumer);
+    expect(consumers.accessVersion.read()).not.toBe(before);
+    expect(await findConsumer(consumers.db, consumer.id)).toEqual(consumer);
   });
 
   test('reads on while a write waits for another process', async () => {
@@ -123,8 +123,12 @@ describe('what fails in the thread', () => {
     const { consumers } = await setUp(await threadedDatabase());
     const { consumer } = consumerWithKey();
     const namesake = { ...consumer, id: 'c-9' as ConsumerId, keys: [] };
-    await consumers.insert({ consumer, audit: anyAudit });
-    const refused = consumers.insert({ consumer: namesake, audit: anyAudit, hasUniqueName: true });
+    await insertConsumer(consumers, { consumer, audit: anyAudit });
+    const refused = insertConsumer(consumers, {
+      consumer: namesake,
+      audit: anyAudit,
+      hasUniqueName: true,
+    });
     await expect(refused).rejects.toMatchObject({
       code: 'validation-failed',
       errors: [{ pointer: '#/name' }],

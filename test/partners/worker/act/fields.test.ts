@@ -8,6 +8,7 @@ import {
   openDeletions,
 } from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { replay } from '#partners/receipts/replay-receipts.ts';
 
 const TYPED = { Notes: 'Ada prefers the telephone', Size: 3, Due: '2026-12-01' };
 const CHOSEN = { Region: { option: 'EMEA' }, Products: ['A', 'B'] };
@@ -115,12 +116,14 @@ describe('redact', () => {
     expect(event).toMatchObject({ outcome: 'FAILED', lastError: 'tracker-server' });
     expect(event).not.toHaveProperty('erasure', 'incomplete-history');
     world.tracker.clearFaults();
-    await world.receipts.replay(id, {
-      actor: { kind: 'system', subject: 'test' },
-      action: 'receipt.replay',
-      subject: `receipt/${id}`,
-      at: Date.now(),
-    });
+    await world.receipts.db.exclusive((tx) =>
+      replay(tx, id, {
+        actor: { kind: 'system', subject: 'test' },
+        action: 'receipt.replay',
+        subject: `receipt/${id}`,
+        at: Date.now(),
+      }),
+    );
     await world.wake();
     await eventually(async () => {
       expect((await world.read(id)).events[0]).toMatchObject({ outcome: 'DONE' });

@@ -6,7 +6,7 @@ import {
   runLoop,
 } from '#partners/worker/loops/run-loop.ts';
 import { createFakeClock } from '../../../support/clock.ts';
-import { acceptEvent, INSTANCE, openReceiptStores, sealer } from '../../../support/partners.ts';
+import { acceptEvent, INSTANCE, receiptsIn, sealer } from '../../../support/partners.ts';
 import { temporaryDatabase, withCommits } from '../../../support/stores.ts';
 import type { Stage } from '#partners/worker/work-item.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
@@ -48,7 +48,7 @@ test('an abort ends the wait without an error', async () => {
 async function createWorld() {
   const database = temporaryDatabase();
   const clock = createFakeClock(0);
-  const { receipts } = openReceiptStores(database);
+  const receipts = receiptsIn(database);
   for (const text of ['a', 'b'])
     await acceptEvent(receipts, { at: 0, sameEventKey: Buffer.from(text) });
   const store = { isAway: false };

@@ -6,6 +6,7 @@ import { HOUR, MINUTE } from '#shared/clock.ts';
 import { leadIssue, noComment } from '../../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { nextDueAt } from '#partners/worker/lease-events.ts';
 
 const labels = { approved: 'approved', deleted: 'deleted-by-partner' };
 
@@ -92,7 +93,7 @@ test('is not taken for gone while the list cannot be read', async () => {
   );
   // Asked again a minute later, which is no retry.
   await eventually(async () =>
-    expect(await world.work.nextDueAt('act')).toBeGreaterThan(Date.now() + MINUTE / 2),
+    expect(await nextDueAt(world.work.db, 'act')).toBeGreaterThan(Date.now() + MINUTE / 2),
   );
   expect((await world.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
 });

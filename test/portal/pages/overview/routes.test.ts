@@ -7,9 +7,10 @@ import { expect, test } from 'vitest';
 import { origin } from '../../../access/support.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import { buildAccess } from '../../../support/access.ts';
-import { buildPartners } from '../../../support/partners.ts';
+import { buildPartners, settleEvent } from '../../../support/partners.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';
 import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
+import { leaseEvents } from '#partners/worker/lease-events.ts';
 
 const clock = createFakeClock();
 
@@ -82,8 +83,13 @@ test('a dead letter names the issues of all events that failed', async () => {
     { type: 'contact.deletion', leadId: '25' },
     { type: 'contact.deletion', leadId: '26' },
   ]);
-  for (const item of await work.lease('match', clock.now(), 2))
-    await work.settle(item, { outcome: 'FAILED', lastError: 'locked', attempts: 1 }, clock.now());
+  for (const item of await leaseEvents(work, 'match', { now: clock.now(), limit: 2 }))
+    await settleEvent(
+      work,
+      item,
+      { outcome: 'FAILED', lastError: 'locked', attempts: 1 },
+      clock.now(),
+    );
   const { body } = await (await portal.signIn()).get('/portal');
   expect(body).toContain('Issue #24, #25: ');
 });

@@ -4,6 +4,8 @@ import type { PartState } from '#shared/outcomes/health.ts';
 import { describe, expect, test } from 'vitest';
 import { DAY } from '#shared/clock.ts';
 import { openReceiptPages } from './support.ts';
+import { readReceipt } from '#partners/receipts/read-receipts.ts';
+import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
 
 const rowsOf = (body: string): number => body.match(/<th role="rowheader"/g)?.length ?? 0;
 
@@ -257,7 +259,7 @@ describe('all that match', () => {
     expect(done.path).toBe('/portal/receipts');
     expect(done.body).toContain('2 events queued: work begins now.');
     const statuses = [one, two, other].map(
-      async ({ receipt }) => (await receipts.read(receipt.id))?.status,
+      async ({ receipt }) => (await readReceipt(receipts.db, receipt.id))?.status,
     );
     expect(await Promise.all(statuses)).toEqual(['ACCEPTED', 'ACCEPTED', 'FAILED']);
   });
@@ -266,7 +268,7 @@ describe('all that match', () => {
     const { admin, deliver, settle, receipts, clock } = await openReceiptPages();
     await deliver({ eventId: 'e-1', leadId: '24' });
     await settle({ outcome: 'FAILED', lastError: 'locked' });
-    await receipts.purge(clock.now() + 1);
+    await purgeReceipts(receipts.db, clock.now() + 1);
     const { body } = await admin.get(failedOf);
     expect(body).toContain('Nothing to replay');
     expect(body).toContain('1 more cannot be worked again');
@@ -280,6 +282,6 @@ describe('all that match', () => {
     expect((await admin.get('/portal/receipts')).body).not.toContain('Replay all');
     const everything = await admin.post('/portal/receipts/replay', { typed: '1' });
     expect(everything.status).toBeGreaterThanOrEqual(400);
-    expect((await receipts.read(receipt.id))?.status).toBe('FAILED');
+    expect((await readReceipt(receipts.db, receipt.id))?.status).toBe('FAILED');
   });
 });

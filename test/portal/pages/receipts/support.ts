@@ -6,9 +6,10 @@ import { claimedLeadsIn } from '../../../support/claims.ts';
 import { buildAccess } from '../../../support/access.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
-import { buildPartners } from '../../../support/partners.ts';
+import { buildPartners, settleEvent } from '../../../support/partners.ts';
 import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';
+import { leaseEvents } from '#partners/worker/lease-events.ts';
 
 /** The pages of receipts and claims over partners on a store, without a worker. */
 export async function openReceiptPages(checks: Readiness['checks'] = {}) {
@@ -34,8 +35,8 @@ export async function openReceiptPages(checks: Readiness['checks'] = {}) {
     admin: await portal.signIn(),
     /** Ends all events that wait, as the worker would. */
     settle: async (settlement: Omit<Settlement, 'attempts'>) => {
-      for (const item of await work.lease('match', clock.now(), 100))
-        await work.settle(item, { attempts: 11, ...settlement }, clock.now());
+      for (const item of await leaseEvents(work, 'match', { now: clock.now(), limit: 100 }))
+        await settleEvent(work, item, { attempts: 11, ...settlement }, clock.now());
     },
   };
 }
