@@ -1,23 +1,15 @@
 import { createSecretKey } from 'node:crypto';
 import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Registry } from 'prom-client';
-import { onTestFinished } from 'vitest';
-import { createLimiter } from '#access/limit.ts';
+import type { HttpApp } from '#http/context.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
 import { signingKey } from '#partners/intake/signature.ts';
 import { fixedSignings } from '#partners/intake/signing.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { buildTestApp, type TestAppSetup } from '../support/http/app.ts';
-import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import { createFakeClock } from '../support/clock.ts';
 import { directoryKey } from '../support/directory.ts';
-import {
-  buildPartners,
-  type PartnersOptions,
-  type PartnersWorld,
-  secretsOf,
-} from '../support/partners.ts';
-import { readWorkCounts } from '#partners/worker/lease-events.ts';
+import { secretsOf } from '../support/partners.ts';
+import { openWorld, type World, type WorldOptions } from '../support/world.ts';
 
 export const NOW = 1_790_000_002_000;
 export const PARTNER_URL = 'https://trackport.example.com';
@@ -31,7 +23,7 @@ const usualPartners: Record<string, PartnerSettings> = {
   'crm-two': { scheme: 'signature-v3', secrets: secretsOf(SECRET_TWO) },
 };
 
-/** Signature and deliveries of one partner: everything that a test does not care about. */
+/** How one partner signs and what it sends: everything that a test does not care about. */
 export function signedHeaders(
   partner: 'crm-one' | 'crm-two',
   call: { body: Buffer | string; path?: string; timestamp?: string; secret?: string },
@@ -57,45 +49,22 @@ export function signedHeaders(
   };
 }
 
-export type PartnerServer = PartnersWorld & {
-  app: ReturnType<typeof buildTestApp>;
-  clock: FakeClock;
-  metrics: Registry;
-  /** Number of events that wait. */
-  waiting(): Promise<number>;
-};
-
-type Options = Omit<PartnersOptions, 'clock'> & {
-  clock?: FakeClock;
-  refusedPerMinute?: number;
-  app?: TestAppSetup;
-};
-
-/** The public server with partners and a store of its own; closed when the test ends. */
-export function buildPartnerServer(options: Options = {}): PartnerServer {
-  const { refusedPerMinute = 1e6, app: more } = options;
-  const { clock = createFakeClock(NOW), ...ports } = options;
-  const world = buildPartners({ partners: usualPartners, clock, ...ports });
-  const metrics = new Registry();
-  const app = buildTestApp({
-    clock,
-    metrics,
-    publicUrl: () => PARTNER_URL,
-    refusalLimiter: createLimiter({ clock, limitPerMinute: refusedPerMinute }),
-    partners: world.partners,
-    partnerRegistry: { registry: metrics, namesPartners: true, partnerIds: () => [] },
-    ...more,
+/** A world with partners that sign as `signedHeaders` does, at `NOW`. */
+export function buildPartnerServer({ app, ...options }: WorldOptions = {}): World {
+  return openWorld({
+    clock: createFakeClock(NOW),
+    partners: usualPartners,
+    refusedPerMinute: 1e6,
+    app: { publicUrl: () => PARTNER_URL, bearer: undefined, ...app },
+    ...options,
   });
-  onTestFinished(() => app.close());
-  const waiting = async () => (await readWorkCounts(world.work.db)).open;
-  return { ...world, app, clock, metrics, waiting };
 }
 
 export type RawAnswer = { status: number; headers: IncomingHttpHeaders; text: string };
 
 /** A call over a real connection; `headers` may name one header twice. */
 export async function callOverHttp(
-  app: PartnerServer['app'],
+  app: HttpApp,
   call: { path: string; headers: [string, string][]; body: Buffer; method?: string },
 ): Promise<RawAnswer> {
   if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 });

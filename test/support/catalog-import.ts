@@ -5,7 +5,7 @@ import type { CatalogOptions } from '#catalog/index.ts';
 import { type ImportTools, registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
 import type { Environment } from '#config/interpolate.ts';
 import type { Clock } from '#shared/clock.ts';
-import { openCatalogApp, tokenFor } from './catalog.ts';
+import { openWorld, tokenFor } from './world.ts';
 import { type Output, runCommand } from './command.ts';
 import { specThreads } from './threads.ts';
 
@@ -47,7 +47,7 @@ export async function runImport(args: readonly string[], how: How): Promise<Impo
 
 /** A catalog behind HTTP, and the options with which an import comes to it. */
 export async function serveCatalog(facts: Partial<CatalogOptions> = {}) {
-  const { app, ...others } = openCatalogApp(facts);
+  const { app, ...others } = openWorld({ catalog: facts });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const login = (as: Partial<TokenPrincipal> = {}): string[] => [

@@ -20,7 +20,7 @@ let folder: string;
 
 beforeEach(async () => {
   served = await serveCatalog();
-  ({ db, clock } = served);
+  ({ database: db, clock } = served);
   folder = temporaryFolder();
 });
 

@@ -19,7 +19,7 @@ let rules: CatalogRules;
 beforeEach(async () => {
   rules = catalogRules;
   served = await serveCatalog({ rules: () => rules });
-  ({ db, clock } = served);
+  ({ database: db, clock } = served);
   folder = temporaryFolder();
 });
 

@@ -15,7 +15,7 @@ let folder: string;
 
 beforeEach(async () => {
   served = await serveCatalog();
-  ({ db, clock } = served);
+  ({ database: db, clock } = served);
   folder = path.join(temporaryFolder(), 'specs');
   mkdirSync(folder);
 });

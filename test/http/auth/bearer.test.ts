@@ -5,7 +5,7 @@ import type { LogFields } from '#shared/log.ts';
 import { buildTestApp } from '../../support/http/app.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { AUDIENCE, makeKey, makeToken, startIssuer } from '../../support/issuer.ts';
-import { openOperatorApp } from '../../support/http/operator.ts';
+import { openWorld } from '../../support/world.ts';
 import { buildPartners } from '../../support/partners.ts';
 import { callOverHttp } from '../../partners/support.ts';
 
@@ -31,7 +31,7 @@ const operatorPaths = [
 
 describe.each(operatorPaths)('%s %s', (method, path) => {
   test('asks for a token, without an error code when there is none', async () => {
-    const { call } = openOperatorApp();
+    const { call } = openWorld();
     const { status, headers, body } = await call(method, `${path}?wrong=1`, { token: null });
     expect([status, body.code, headers['www-authenticate']]).toEqual([
       401,
@@ -41,7 +41,7 @@ describe.each(operatorPaths)('%s %s', (method, path) => {
   });
 
   test('refuses a bad token before it looks at anything else', async () => {
-    const { call } = openOperatorApp();
+    const { call } = openWorld();
     const { status, headers, body } = await call(method, `${path}?wrong=1`, {
       token: 'bad',
       body: { wrong: 1 },
@@ -54,7 +54,7 @@ describe.each(operatorPaths)('%s %s', (method, path) => {
   });
 
   test('refuses a good token without the scope, and names it', async () => {
-    const { call } = openOperatorApp();
+    const { call } = openWorld();
     const { status, headers, body } = await call(method, path, { token: 'owner' });
     expect([status, body.code, headers['www-authenticate']]).toEqual([
       403,
@@ -68,7 +68,7 @@ describe('the Authorization header', () => {
   test.each(['Bearer admin', 'bearer admin', 'BEARER admin', 'Bearer  admin', ' Bearer admin '])(
     '"%s" is taken',
     async (authorization) => {
-      const { call } = openOperatorApp();
+      const { call } = openWorld();
       const reply = await call('GET', '/receipts', { token: null, headers: { authorization } });
       expect(reply.status).toBe(200);
     },
@@ -84,13 +84,13 @@ describe('the Authorization header', () => {
     ['Bearer admin, Bearer admin', 'Bearer error="invalid_token"'],
     ['Bearer "admin"', 'Bearer error="invalid_token"'],
   ])('"%s" is refused', async (authorization, challenge) => {
-    const { call } = openOperatorApp();
+    const { call } = openWorld();
     const reply = await call('GET', '/receipts', { token: null, headers: { authorization } });
     expect([reply.status, reply.headers['www-authenticate']]).toEqual([401, challenge]);
   });
 
   test('is refused when there are two, even of the same', async () => {
-    const { app } = openOperatorApp();
+    const { app } = openWorld();
     const call = (...values: string[]) =>
       callOverHttp(app, {
         method: 'GET',
@@ -107,7 +107,7 @@ describe('the Authorization header', () => {
   });
 
   test('is the only place for a token', async () => {
-    const { call } = openOperatorApp();
+    const { call } = openWorld();
     const reply = await call('GET', '/receipts?access_token=admin', { token: null });
     expect(reply.status).toBe(401);
   });

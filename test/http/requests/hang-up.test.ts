@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { HttpApp } from '#http/context.ts';
-import { openCatalogApp, tokenFor } from '../../support/catalog.ts';
+import { openWorld, tokenFor } from '../../support/world.ts';
 import { eventually } from '../../support/eventually.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
 import { startPortal } from '../../support/portal/portal.ts';
@@ -84,13 +84,13 @@ const path = '/api/v1/catalog';
 test('to what reads a spec', async () => {
   const { begin, hangUp } = createWork();
   const readSpecBody = (_bytes: Buffer, signal?: AbortSignal) => begin(signal);
-  const { app } = openCatalogApp({}, undefined, undefined, { readSpecBody });
+  const { app } = openWorld({ bearer: { readSpecBody } });
   expect(await hangUp(app, { path, headers, body: '{}' })).toBe(true);
 });
 
 test('to what validates a spec', async () => {
   const { begin, hangUp } = createWork();
-  const { app } = openCatalogApp({ checkSpec: (_text, signal) => begin(signal) });
+  const { app } = openWorld({ catalog: { checkSpec: (_text, signal) => begin(signal) } });
   expect(await hangUp(app, { path, headers, body: JSON.stringify({ ...draft, spec: {} }) })).toBe(
     true,
   );
@@ -100,9 +100,11 @@ test.each(['diff?from=1.0.0&to=1.1.0', 'spec?version=1.0.0'])(
   'to what works for %s',
   async (what) => {
     const { begin, hangUp } = createWork();
-    const { app, call } = openCatalogApp({
-      diffSpecs: (_specs, signal) => begin(signal),
-      renderSpecYaml: (_text, signal) => begin(signal),
+    const { app, callCatalog: call } = openWorld({
+      catalog: {
+        diffSpecs: (_specs, signal) => begin(signal),
+        renderSpecYaml: (_text, signal) => begin(signal),
+      },
     });
     for (const version of ['1.0.0', '1.1.0'])
       await call('POST', '', { body: { ...draft, version, spec: { version } } });
@@ -115,7 +117,9 @@ test.each(['diff?from=1.0.0&to=1.1.0', 'spec?version=1.0.0'])(
 
 test('to what compares a version that is to be published', async () => {
   const { begin, hangUp } = createWork();
-  const { app, call } = openCatalogApp({ diffSpecs: (_specs, signal) => begin(signal) });
+  const { app, callCatalog: call } = openWorld({
+    catalog: { diffSpecs: (_specs, signal) => begin(signal) },
+  });
   for (const version of ['1.0.0', '1.1.0']) {
     const spec = { openapi: '3.1.0', info: { title: 't', version }, paths: {} };
     await call('POST', '', { body: { ...draft, version, spec } });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { HttpApp } from '#http/context.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { openCatalogApp } from '../../support/catalog.ts';
+import { openWorld } from '../../support/world.ts';
 import { buildTestApp, serviceReports } from '../../support/http/app.ts';
 import { fakeLeads, type FakeResponses, withKey } from '../../support/http/leads.ts';
 
@@ -202,7 +202,7 @@ test('every origin may read where that is said', async () => {
 });
 
 test('the catalog’s GETs may be read, and its writes get no preflight', async () => {
-  const { app: catalog } = openCatalogApp({}, undefined, { corsOrigins: [SALES] });
+  const { app: catalog } = openWorld({ app: { corsOrigins: [SALES] } });
   const ask = (url: string, method: string) =>
     catalog.inject({ method: 'OPTIONS', url, headers: preflightOf(SALES, method) });
   for (const path of ['', '/petstore', '/petstore/versions', '/petstore/audit']) {

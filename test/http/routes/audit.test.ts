@@ -1,15 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { type AuditEntry, appendAudit } from '#shared/audit.ts';
-import { openOperatorApp, type OperatorApp } from '../../support/http/operator.ts';
+import { openWorld, type World } from '../../support/world.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 
 /** Writes entries as changes do; `n` is the minute. */
-function write(
-  { database }: OperatorApp,
-  n: number,
-  facts: Partial<AuditEntry> = {},
-): Promise<void> {
+function write({ database }: World, n: number, facts: Partial<AuditEntry> = {}): Promise<void> {
   const entry: AuditEntry = {
     at: START + n * 60_000,
     actor: { kind: 'cli', subject: 'operator' },
@@ -25,7 +21,7 @@ const subjectsOf = ({ body }: { body: { items: { subject: string }[] } }): strin
 
 describe('GET /audit', () => {
   test('shows who did what to what, newest first', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const made = await server.call('POST', '/consumers', { body: { name: 'a', expires: '30d' } });
     await server.clock.advance(1000);
     await server.call('DELETE', `/consumers/${made.body.id}`, { token: 'admin-2' });
@@ -68,12 +64,12 @@ describe('GET /audit', () => {
     ['until=2026-03-01', 'until'],
     [`subject=${'x'.repeat(513)}`, 'subject'],
   ])('%s is refused', async (query, parameter) => {
-    const { status, body } = await openOperatorApp().call('GET', `/audit?${query}`);
+    const { status, body } = await openWorld().call('GET', `/audit?${query}`);
     expect([status, body.errors]).toMatchObject([400, [{ parameter }]]);
   });
 
   test('a cursor alone repeats its filters, and one beside it that differs is named', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     for (let n = 0; n < 6; n += 1)
       await write(server, n, { actor: { kind: 'cli', subject: n % 2 ? 'alice' : 'operator' } });
     const first = await server.call('GET', '/audit?limit=1&actor=alice&since=2026-03-01');

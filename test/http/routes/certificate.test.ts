@@ -5,20 +5,15 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { verifyCertificate } from '#adapters/jose/certificates.ts';
 import type { CertificateClaims } from '#partners/receipts/certificate.ts';
 import { SECOND } from '#shared/clock.ts';
-import {
-  buildPartnerServer,
-  NOW,
-  PARTNER_URL,
-  type PartnerServer,
-  signedHeaders,
-} from '../../partners/support.ts';
+import { buildPartnerServer, NOW, PARTNER_URL, signedHeaders } from '../../partners/support.ts';
+import { type World } from '../../support/world.ts';
 import { settleEvent } from '../../support/partners.ts';
 import { leaseEvents } from '#partners/worker/lease-events.ts';
 
 const PATH = '/api/v1/webhooks/partners/crm-one/deletions';
 const JWT = { accept: 'application/jwt' };
 
-let server: PartnerServer;
+let server: World;
 
 beforeEach(() => {
   server = buildPartnerServer();

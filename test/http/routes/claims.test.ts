@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createClaims } from '../../support/claims.ts';
 import { claimLeads, openedDirectory, REPOSITORY } from '../../support/directory.ts';
-import { openOperatorApp, type OperatorApp } from '../../support/http/operator.ts';
+import { openWorld, type World } from '../../support/world.ts';
 
-async function openClaimApp(): Promise<OperatorApp> {
-  const server = openOperatorApp();
+async function openClaimApp(): Promise<World> {
+  const server = openWorld();
   await openedDirectory(server.database);
   return server;
 }

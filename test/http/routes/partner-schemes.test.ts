@@ -3,12 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { signRequest } from '#partners/intake/signed-request.ts';
 import { createPartner, type PartnerSettings } from '#partners/partner.ts';
-import {
-  buildPartnerServer,
-  NOW,
-  PARTNER_URL,
-  type PartnerServer,
-} from '../../partners/support.ts';
+import { buildPartnerServer, NOW, PARTNER_URL } from '../../partners/support.ts';
+import { type World } from '../../support/world.ts';
 import { secretsOf } from '../../support/partners.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -31,7 +27,7 @@ const settings: Record<string, PartnerSettings> = {
 
 const pathOf = (partner: string) => `/api/v1/webhooks/partners/${partner}/deletions`;
 
-function send({ app }: PartnerServer, partner: string, headers: object, body: string) {
+function send({ app }: World, partner: string, headers: object, body: string) {
   const all = { 'content-type': 'application/json', ...headers };
   return app.inject({ method: 'POST', url: pathOf(partner), headers: all, body });
 }
@@ -49,7 +45,7 @@ const webhook = (id: string, body: string) => ({
   'webhook-signature': new Webhook(SECRET).sign(id, new Date(NOW), body),
 });
 
-async function eventsOf({ partners }: PartnerServer, id: string) {
+async function eventsOf({ partners }: World, id: string) {
   return (await partners.receipts.read(id)).events;
 }
 

@@ -1,3 +1,4 @@
+import { readWorkCounts } from '#partners/worker/lease-events.ts';
 import nock from 'nock';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { receiptOut } from '#partners/receipts/receipt-out.ts';
@@ -9,12 +10,11 @@ import {
   callOverHttp,
   NOW,
   PARTNER_URL,
-  type PartnerServer,
   SECRET_ONE,
   SECRET_TWO,
   signedHeaders,
 } from '../../partners/support.ts';
-import { verifierOfNames } from '../../support/http/operator.ts';
+import { type World, verifierOfNames } from '../../support/world.ts';
 import { secretsOf } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import { listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
@@ -32,10 +32,7 @@ type Call = {
 };
 
 /** A good deletion of the first partner, with what a test changes about it. */
-async function send(
-  server: PartnerServer,
-  { url = DELETIONS, body = DELETION, headers }: Call = {},
-) {
+async function send(server: World, { url = DELETIONS, body = DELETION, headers }: Call = {}) {
   const all = { ...signedHeaders('crm-one', { body }), ...headers };
   const given = Object.entries(all).filter(([, value]) => value !== undefined);
   const response = await server.app.inject({
@@ -47,7 +44,7 @@ async function send(
   return { status: response.statusCode, headers: response.headers, text: response.body };
 }
 
-async function receipts(server: PartnerServer): Promise<number> {
+async function receipts(server: World): Promise<number> {
   return (await listReceipts(server.receipts.db, {}, 100)).receipts.length;
 }
 
@@ -80,7 +77,7 @@ describe('an accepted delivery', () => {
     expect(await readReceipt(server.receipts.db, receipt.id)).toMatchObject({
       events: [{ outcome: 'PENDING' }],
     });
-    expect(await server.waiting()).toBe(1);
+    expect((await readWorkCounts(server.database)).open).toBe(1);
   });
 
   test('comes again: the same receipt, marked as replayed, and no second event', async () => {
@@ -92,7 +89,7 @@ describe('an accepted delivery', () => {
     expect(again.text).toBe(first.text);
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect(await receipts(server)).toBe(1);
-    expect(await server.waiting()).toBe(1);
+    expect((await readWorkCounts(server.database)).open).toBe(1);
   });
 
   test('is signed for a query, which is otherwise ignored', async () => {
@@ -498,7 +495,7 @@ describe('a store that cannot commit', () => {
     expect([response.status, codeOf(response)]).toEqual([503, 'store-unavailable']);
     expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
     expect(await receipts(server)).toBe(0);
-    expect(await server.waiting()).toBe(0);
+    expect((await readWorkCounts(server.database)).open).toBe(0);
     handle.pragma('max_page_count = 1000000');
     expect((await send(server, { body })).status).toBe(202);
   });

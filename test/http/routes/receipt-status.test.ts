@@ -3,18 +3,14 @@ import type { Settlement } from '#partners/worker/work-item.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
-import {
-  buildPartnerServer,
-  PARTNER_URL,
-  type PartnerServer,
-  signedHeaders,
-} from '../../partners/support.ts';
+import { buildPartnerServer, PARTNER_URL, signedHeaders } from '../../partners/support.ts';
+import { type World } from '../../support/world.ts';
 import { settleEvent } from '../../support/partners.ts';
 import { leaseEvents } from '#partners/worker/lease-events.ts';
 
 const PATH = '/api/v1/webhooks/partners/crm-one/deletions';
 
-async function deliver({ app }: PartnerServer, body: unknown) {
+async function deliver({ app }: World, body: unknown) {
   const payload = JSON.stringify(body);
   const headers = signedHeaders('crm-one', { body: payload });
   const reply = await app.inject({ method: 'POST', url: PATH, headers, payload });
@@ -24,14 +20,14 @@ async function deliver({ app }: PartnerServer, body: unknown) {
   return { id: reply.json<{ id: string }>().id, location };
 }
 
-async function read({ app }: PartnerServer, location: string, headers = {}) {
+async function read({ app }: World, location: string, headers = {}) {
   const reply = await app.inject({ url: location.slice(PARTNER_URL.length), headers });
   const body: unknown = reply.body === '' ? undefined : reply.json();
   return { status: reply.statusCode, headers: reply.headers, body };
 }
 
 /** Ends the next event that is due, as the worker would. */
-async function settle({ work, clock }: PartnerServer, end: Settlement): Promise<void> {
+async function settle({ work, clock }: World, end: Settlement): Promise<void> {
   const [item] = await leaseEvents(work, 'match', { now: clock.now(), limit: 1 });
   if (!item) throw new Error('nothing is due');
   await settleEvent(work, item, end, clock.now());

@@ -3,7 +3,7 @@ import type { NewReceipt } from '#partners/intake/new-receipt.ts';
 import type { Settlement } from '#partners/worker/work-item.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';
-import { openOperatorApp, type OperatorApp } from '../../support/http/operator.ts';
+import { openWorld, type World } from '../../support/world.ts';
 import { leaseEvents, readWorkCounts } from '#partners/worker/lease-events.ts';
 import { settleEvent } from '../../support/partners.ts';
 
@@ -14,7 +14,7 @@ const done: Settlement = { outcome: 'DONE', erasure: 'incomplete-history', attem
 
 /** Accepts a delivery of one event now, and ends it where the facts say how. */
 async function receive(
-  { receipts, work, clock }: OperatorApp,
+  { receipts, work, clock }: World,
   { partnerId = 'crm-one', externalId = 'x-1', end }: ReceiptFields = {},
 ): Promise<string> {
   const id = newUuid();
@@ -53,7 +53,7 @@ const idsOf = (body: { items: { id: string }[] }): string[] => body.items.map(({
 
 describe('GET /receipts', () => {
   test('lists newest first, and nothing but what a receipt is', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const first = await receive(server, { end: done });
     await server.clock.advance(1000);
     const second = await receive(server, { partnerId: 'crm-two' });
@@ -79,7 +79,7 @@ describe('GET /receipts', () => {
   });
 
   test('filters by all that a query can name, with or without a # before a lead id', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const dead = await receive(server, { end: failed });
     await server.clock.advance(1000);
     const open = await receive(server, { externalId: 'x-2', partnerId: 'crm-two' });
@@ -102,7 +102,7 @@ describe('GET /receipts', () => {
     ['leadId=x-1', 'leadId'],
     [`eventId=${'x'.repeat(256)}`, 'eventId'],
   ])('refuses ?%s', async (query, parameter) => {
-    const { call } = openOperatorApp();
+    const { call } = openWorld();
     const { status, body } = await call('GET', `/receipts?${query}`);
     expect([status, body.code]).toEqual([400, 'validation-failed']);
     expect(body.errors).toMatchObject([{ parameter }]);
@@ -111,7 +111,7 @@ describe('GET /receipts', () => {
 
 describe('GET /receipts/{id}', () => {
   test('shows what became of each event', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const id = await receive(server, { end: failed });
     const { status, body } = await server.call('GET', `/receipts/${id}`);
     expect(status).toBe(200);
@@ -132,7 +132,7 @@ describe('GET /receipts/{id}', () => {
   });
 
   test.each(['replay', '0b9f6a52-7f7e-4f0c-8f36-5d0f6c1a2b3c'])('%s is 404', async (id) => {
-    const { call } = openOperatorApp();
+    const { call } = openWorld();
     const { status, body } = await call('GET', `/receipts/${id}`);
     expect([status, body.code]).toEqual([404, 'not-found']);
   });
@@ -140,7 +140,7 @@ describe('GET /receipts/{id}', () => {
 
 describe('replays', () => {
   test('have the dead letters of one receipt worked again', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const id = await receive(server, { end: failed });
     const reply = await server.call('POST', `/receipts/${id}/replay`);
     expect([reply.status, reply.body]).toEqual([202, { queued: 1 }]);
@@ -157,7 +157,7 @@ describe('replays', () => {
   });
 
   test('of a filter reach what the list shows, and no more', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const mine = await receive(server, { end: failed });
     const other = await receive(server, { partnerId: 'crm-two', end: failed });
     const reply = await server.call('POST', '/receipts/replay?partnerId=crm-one&status=FAILED');
@@ -175,7 +175,7 @@ describe('replays', () => {
   test.each(['cursor=x', 'Status=FAILED'])(
     'refuse ?%s rather than replay more than was meant',
     async (query) => {
-      const server = openOperatorApp();
+      const server = openWorld();
       await receive(server, { end: failed });
       const reply = await server.call('POST', `/receipts/replay?${query}`);
       expect([reply.status, reply.body.code]).toEqual([400, 'validation-failed']);

@@ -15,7 +15,7 @@ import { parseFormText } from '#shared/text/form-text.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock, type FakeClock } from '../clock.ts';
 import { buildTestApp, PUBLIC_URL } from '../http/app.ts';
-import { verifierOfNames } from '../http/operator.ts';
+import { verifierOfNames } from '../world.ts';
 import { createFakeIssuerClient, type FakeIssuerClient } from './fake-issuer-client.ts';
 import { temporaryDatabase } from '../stores.ts';
 

@@ -12,7 +12,7 @@ import {
 const unavailable = { code: 'store-unavailable', retryAfterSeconds: 1 };
 
 /** A pool of a user who may have `limit` connections, and what changes that. */
-async function limitedTo(limit: number) {
+async function limitedTo(limit: number, connectTimeoutMs = 60_000) {
   const own = await emptyPostgres();
   const admin = await connectToPostgres(own);
   const user = `limited_${newUuid().replaceAll('-', '')}`;
@@ -21,7 +21,7 @@ async function limitedTo(limit: number) {
   const url = new URL(own.url);
   url.username = user;
   url.password = 'secret';
-  const database = openDatabase({ url: url.href, connectTimeoutMs: 1000 });
+  const database = openDatabase({ url: url.href, connectTimeoutMs });
   onTestFinished(() => database.close());
   const setLimit = (to: number): Promise<void> =>
     admin.exec(`ALTER ROLE ${user} CONNECTION LIMIT ${to}`);
@@ -53,7 +53,7 @@ test('calls take turns on those that there are, whether the pool has them yet or
 });
 
 test('who gets no turn in time is told to come again', async () => {
-  const { database } = await limitedTo(1);
+  const { database } = await limitedTo(1, 1000);
   await database.transaction(async (session) => {
     await session.get(PID);
     for (const _try of [1, 2])
@@ -66,7 +66,7 @@ test('who gets no turn in time is told to come again', async () => {
 });
 
 test('a pool that has none says so, and has one as soon as there is one', async () => {
-  const { database, setLimit } = await limitedTo(0);
+  const { database, setLimit } = await limitedTo(0, 1000);
   await expect(database.get(PID)).rejects.toMatchObject({
     ...unavailable,
     detail: 'The store has no resources left.',

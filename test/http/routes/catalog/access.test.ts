@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { GrantInput } from '#access/grant.ts';
 import { DAY } from '#shared/clock.ts';
 import { origin } from '../../../access/support.ts';
-import { openCatalogApp } from '../../../support/catalog.ts';
+import { openWorld } from '../../../support/world.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 
@@ -30,7 +30,7 @@ const calls = [
 const all = ['catalog:read', 'catalog:write', 'catalog:publish', 'trackport:admin'];
 
 test.each(calls)('%s %s needs the scope %s and no other', async (method, path, scope) => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const others = all.filter((name) => name !== scope);
   const refused = await call(method, path, { as: { scopes: others } });
   expect(refused.status).toBe(403);
@@ -39,7 +39,7 @@ test.each(calls)('%s %s needs the scope %s and no other', async (method, path, s
 });
 
 test.each(calls)('%s %s without a token is a 401 before all else', async (method, path) => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const refused = await call(method, `${path}${path.includes('?') ? '&' : '?'}nonsense=1`, {
     headers: { authorization: '', 'content-type': 'text/plain' },
     raw: method === 'GET' || method === 'HEAD' ? '' : 'x',
@@ -50,7 +50,7 @@ test.each(calls)('%s %s without a token is a 401 before all else', async (method
 });
 
 test("another workspace's artifact does not exist, on any path", async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   await call('POST', '', { body: { ...least, type: 'GROUP', groupPath: 'g' } });
   await call('POST', '/petstore/publish');
   await call('POST', '', { body: { ...least, id: 'draft' } });
@@ -93,7 +93,7 @@ test("another workspace's artifact does not exist, on any path", async () => {
 
 /** The catalog with the key of a consumer that has these grants, which is good for a week. */
 async function withKey(...grants: GrantInput[]) {
-  const world = openCatalogApp();
+  const world = openWorld();
   const input = { name: 'docs', grants, limitPerMinute: 40, expiresInMs: 7 * DAY };
   const { consumer, issued } = await world.access.consumers.create(input, origin);
   const key = issued.key.reveal();
@@ -110,7 +110,7 @@ async function withKey(...grants: GrantInput[]) {
     });
     return { status, headers: got, body: body === '' ? undefined : JSON.parse(body) };
   };
-  return { ...world, consumer, ask };
+  return { ...world, call: world.callCatalog, consumer, ask };
 }
 
 const catalogRead = { action: 'catalog:read', workspace: 'acme' };

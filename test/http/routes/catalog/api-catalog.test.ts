@@ -1,6 +1,7 @@
 /** `/.well-known/api-catalog`: what anybody may find, and nothing else. @see RFC 9727 */
 import { expect, test } from 'vitest';
-import { type Call, catalogRules, openCatalogApp } from '../../../support/catalog.ts';
+import { catalogRules } from '../../../support/catalog.ts';
+import { type Call, openWorld } from '../../../support/world.ts';
 import { PUBLIC_URL } from '../../../support/http/app.ts';
 
 const PATH = '/.well-known/api-catalog';
@@ -14,10 +15,10 @@ async function publish(call: Call, artifact: { id: string; title?: string }): Pr
 
 /** Response to a caller without a credential. */
 function openPublic(workspaces: readonly string[] | undefined) {
-  const opened = openCatalogApp({ rules: () => ({ ...catalogRules, public: workspaces }) });
+  const opened = openWorld({ catalog: { rules: () => ({ ...catalogRules, public: workspaces }) } });
   const get = (method: 'GET' | 'HEAD' = 'GET', headers = {}) =>
     opened.app.inject({ method, url: PATH, headers });
-  return { ...opened, get };
+  return { ...opened, call: opened.callCatalog, get };
 }
 
 test.each([undefined, []])('is not there while no workspace is public (%j)', async (workspaces) => {

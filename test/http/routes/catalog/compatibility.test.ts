@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Catalog, CatalogOptions } from '#catalog/index.ts';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { type Call, catalogRules, openCatalogApp } from '../../../support/catalog.ts';
+import { catalogRules } from '../../../support/catalog.ts';
+import { type Call, openWorld } from '../../../support/world.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 const ok = { responses: { 200: { description: 'Well.' } } };
@@ -22,13 +23,15 @@ async function draft(call: Call, version: string, spec?: object): Promise<void> 
 
 /** With 1.0.0 published, which has `/pets` and `/dogs`. */
 async function open(compatibility: Rule, facts: Partial<CatalogOptions> = {}) {
-  const opened = openCatalogApp({ rules: () => ({ ...catalogRules, compatibility }), ...facts });
-  const { call } = opened;
+  const opened = openWorld({
+    catalog: { rules: () => ({ ...catalogRules, compatibility }), ...facts },
+  });
+  const { callCatalog: call } = opened;
   await draft(call, '1.0.0', api('/pets', '/dogs'));
   expect((await call('POST', '/petstore/publish')).status).toBe(200);
   const publish = (version: string, query = '') =>
     call('POST', `/petstore/publish?version=${version}${query}`);
-  return { ...opened, publish };
+  return { ...opened, call, publish };
 }
 
 /** The differ, and how often it was asked. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCatalogApp } from '../../../support/catalog.ts';
+import { openWorld } from '../../../support/world.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 
@@ -9,7 +9,7 @@ const numbered = (length: number): Record<string, number> =>
   Object.fromEntries(Array.from({ length }, (_, index) => [`k${index}`, 1]));
 
 test('a create with the required fields returns the draft, its address and its validator', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const made = await call('POST', '', { body: least });
   expect(made.status).toBe(201);
   expect(made.body).toEqual({
@@ -31,7 +31,7 @@ test('a create with the required fields returns the draft, its address and its v
 });
 
 test('every field comes back, also at its greatest length, which is counted in characters', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const full = {
     ...least,
     id: `a${'.'.repeat(126)}z`,
@@ -54,7 +54,7 @@ test('every field comes back, also at its greatest length, which is counted in c
 });
 
 test('a version that exists is reported, with its state, whatever the case of the id', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   await call('POST', '', { body: { ...least, version: '1.0.0' } });
   const again = await call('POST', '', { body: { ...least, id: 'PetStore', version: '1.0.0' } });
   expect(again.status).toBe(409);
@@ -62,7 +62,7 @@ test('a version that exists is reported, with its state, whatever the case of th
 });
 
 test('another type than that of the first version is refused, with the one to send', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   await call('POST', '', { body: least });
   const refused = await call('POST', '', { body: { ...least, id: 'PetStore', type: 'EVENT' } });
   expect(refused.status).toBe(400);
@@ -110,7 +110,7 @@ test.each([
   ['lifecycle', 'PUBLISHED'],
   ['colour', 'red'],
 ])('a wrong %s is refused at its place, and nothing else: %j', async (field, value, below = '') => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const refused = await call('POST', '', { body: { ...least, [field]: value } });
   expect(refused.status).toBe(400);
   expect(refused.body.code).toBe('validation-failed');
@@ -132,20 +132,20 @@ test.each([
   ],
   ['a name twice', JSON.stringify(least).replace('}', ',"id":"other"}')],
 ])('%s is malformed, and nothing is made of it', async (_what, raw) => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const refused = await call('POST', '', { raw, headers: { 'content-type': 'application/json' } });
   expect(refused.body).toMatchObject({ status: 400, code: 'malformed-json' });
   expect((await call('GET', '')).body.items).toEqual([]);
 });
 
 test('a spec of 64 levels is stored', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const stored = await call('POST', '', { raw: withSpec(nested(64)) });
   expect([stored.status, stored.text.includes(nested(64))]).toEqual([201, true]);
 });
 
 test('a spec keeps every digit, its nulls and its keys, a large one too, and is replaced by another', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const few = '{"far":1e400,"tiny":5e-400,"no":null,"constructor":{"toString":1}}';
   const small = await call('POST', '', { raw: withSpec(few) });
   expect(small.text).toContain(`"spec":${few}`);
@@ -165,7 +165,7 @@ test('a spec keeps every digit, its nulls and its keys, a large one too, and is 
 });
 
 test('a spec of 5 MiB is stored, of one byte more refused', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const specOf = (bytes: number) => ({ text: 'x'.repeat(bytes - '{"text":""}'.length) });
   const stored = await call('POST', '', { body: { ...least, spec: specOf(5 * 1024 * 1024) } });
   expect(stored.status).toBe(201);
@@ -183,7 +183,7 @@ test.each([
   ['a body of more than 6 MiB', `"${'x'.repeat(6 * 1024 * 1024)}"`],
   ['a million keys', withSpec(`{${Array.from({ length: 1_000_000 }, () => '"":0').join(',')}}`)],
 ])('%s is refused, whatever else it is', async (_what, raw) => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const refused = await call('POST', '', { raw });
   expect(refused.body).toMatchObject({ status: 413, code: 'payload-too-large' });
 });
@@ -217,7 +217,7 @@ const wrongPlaces = [
 ];
 
 test('everything that is wrong with a draft is reported at once, configured words among it', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const refused = await call('POST', '', { body: wrongDraft });
   expect(refused.status).toBe(400);
   const errors = refused.body.errors as { pointer: string; detail: string }[];
@@ -226,7 +226,7 @@ test('everything that is wrong with a draft is reported at once, configured word
 });
 
 test('of a replace, too, with an address that differs and headers that are wrong', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const refused = await call('PUT', '/petstore?version=1.0.0&x=1', {
     body: { ...wrongDraft, id: 'other', version: '2' },
     headers: { 'if-match': 'open' },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Call, openCatalogApp } from '../../../support/catalog.ts';
+import { type Call, openWorld } from '../../../support/world.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 const ok = { responses: { 200: { description: 'Well.' } } };
@@ -20,7 +20,7 @@ async function publish(call: Call, version: string, facts: object = {}): Promise
 }
 
 test('two versions are compared, breaking changes first, without a word too many', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   await make(call, '1.0.0', { spec: api('/pets', '/dogs') });
   await make(call, '2.0.0', { spec: api('/pets', '/cats'), owner: 'team-b' });
   const diff = await call('GET', '/PetStore/diff?from=1.0.0&to=2.0.0');
@@ -47,7 +47,7 @@ test('two versions are compared, breaking changes first, without a word too many
 });
 
 test('by default the default version is compared with the highest readable one below it', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   await publish(call, '1.0.0');
   await publish(call, '1.1.0');
   await make(call, '1.2.0');
@@ -71,7 +71,7 @@ test('by default the default version is compared with the highest readable one b
 });
 
 test('of more than 1,000 changes it is said that there are more', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const paths = Array.from({ length: 1001 }, (_, at) => `/p${at}`);
   await make(call, '1.0.0', { spec: api() });
   await make(call, '2.0.0', { spec: api(...paths) });
@@ -87,7 +87,7 @@ test.each([
   ['/petstore/diff?from=/&to=1.0.0', 400, 'validation-failed'],
   ['/petstore/diff?version=1.0.0', 400, 'validation-failed'],
 ])('%s is refused', async (path, status, code) => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   await make(call, '1.0.0');
   const refused = await call('GET', path);
   expect([refused.status, refused.body.code]).toEqual([status, code]);

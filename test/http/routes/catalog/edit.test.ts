@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Call, openCatalogApp } from '../../../support/catalog.ts';
+import { type Call, openWorld } from '../../../support/world.ts';
 
 const content = { type: 'API', owner: 'team-a', title: 'Pet store' };
 const path = '/petstore?version=1.0.0';
@@ -22,7 +22,7 @@ describe.each([
     ['a stale one', { 'if-match': '"a", "b"' }, 412, 'precondition-failed'],
     ['a broken one', { 'if-match': 'nonsense' }, 400, 'validation-failed'],
   ])('refuses %s', async (_what, headers, status, code) => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call);
     const refused = await call(method, path, { ...options, headers });
     expect(refused.status).toBe(status);
@@ -31,7 +31,7 @@ describe.each([
   });
 
   test('a weak tag never matches, not even the right one', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     const etag = await make(call);
     const refused = await call(method, path, { ...options, headers: { 'if-match': `W/${etag}` } });
     expect([refused.status, refused.body.code]).toEqual([412, 'precondition-failed']);
@@ -44,7 +44,7 @@ describe.each([
       (etag: string) => `"x", W/"y", ${etag}`,
       () => '*',
     ]) {
-      const { call } = openCatalogApp();
+      const { callCatalog: call } = openWorld();
       const headers = { 'if-match': tagOf(await make(call)) };
       const changed = await call(method, path, { ...options, headers });
       expect(changed.status).toBe(method === 'DELETE' ? 204 : 200);
@@ -52,7 +52,7 @@ describe.each([
   });
 
   test('takes the tag of a version whose counts alone have changed', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     const etag = await make(call);
     await make(call, { version: '2.0.0' });
     expect((await call('GET', path)).headers['etag']).not.toBe(etag);
@@ -61,7 +61,7 @@ describe.each([
   });
 
   test('of what is not there is a 404, with or without If-Match', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     for (const headers of [{}, any]) {
       const unknown = await call(method, path, { ...options, headers });
       expect(unknown.status).toBe(404);
@@ -72,7 +72,7 @@ describe.each([
 
 describe('PUT', () => {
   test('replaces all of the content: what is left out is gone', async () => {
-    const { call, clock } = openCatalogApp();
+    const { callCatalog: call, clock } = openWorld();
     await make(call, {
       description: 'Old',
       groupPath: 'a',
@@ -107,7 +107,7 @@ describe('PUT', () => {
   });
 
   test('without a version takes the only draft', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call);
     expect((await call('PUT', '/petstore', { headers: any, body: content })).status).toBe(200);
     await make(call);
@@ -117,7 +117,7 @@ describe('PUT', () => {
   });
 
   test('the name in the body may only be the one of the address', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call);
     const same = { ...content, id: 'PETSTORE', version: '1.0.0' };
     expect((await call('PUT', path, { headers: any, body: same })).status).toBe(200);
@@ -133,7 +133,7 @@ describe('PUT', () => {
 
 describe('PATCH', () => {
   test('changes four fields, also of a published version, and touches nothing else', async () => {
-    const { call, clock } = openCatalogApp();
+    const { callCatalog: call, clock } = openWorld();
     await make(call, { spec: { a: 1 }, counts: { a: 1 }, description: 'Old' });
     await call('POST', '/petstore/publish');
     const before = await call('GET', path);
@@ -149,7 +149,7 @@ describe('PATCH', () => {
   });
 
   test('null takes an optional field away', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call, { description: 'Old', groupPath: 'a' });
     const edited = await call('PATCH', path, {
       headers: { ...any, 'content-type': 'application/merge-patch+json' },
@@ -160,7 +160,7 @@ describe('PATCH', () => {
   });
 
   test('what changes nothing leaves the version and its tag alone', async () => {
-    const { call, clock } = openCatalogApp();
+    const { callCatalog: call, clock } = openWorld();
     const etag = await make(call);
     await clock.advance(1000);
     for (const body of [{}, { title: content.title }, { description: null }]) {
@@ -172,7 +172,7 @@ describe('PATCH', () => {
   });
 
   test('without a version takes the one that a read returns', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call);
     const refused = await call('PATCH', '/petstore', { headers: any, body: { title: 'New' } });
     expect(refused.body.code).toBe('no-published-version');
@@ -183,7 +183,7 @@ describe('PATCH', () => {
   });
 
   test('is told everything that is wrong at once, what it does not take included', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     const wrong = {
       title: null,
       owner: 3,
@@ -202,7 +202,7 @@ describe('PATCH', () => {
 
 describe('DELETE', () => {
   test('takes the draft away, and with the last version the artifact', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call);
     const deleted = await call('DELETE', '/petstore', { headers: any });
     expect([deleted.status, deleted.text]).toEqual([204, '']);
@@ -211,7 +211,7 @@ describe('DELETE', () => {
   });
 
   test('a version made anew under the same name has another tag', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     const former = await make(call);
     await call('DELETE', path, { headers: any });
     await make(call);
@@ -221,7 +221,7 @@ describe('DELETE', () => {
 });
 
 test('the audit shows who changed which fields, newest first, with the request', async () => {
-  const { call, clock } = openCatalogApp();
+  const { callCatalog: call, clock } = openWorld();
   await make(call, { description: 'Old', spec: { a: 1 } });
   await clock.advance(1000);
   const edited = await call('PATCH', path, {
@@ -259,7 +259,7 @@ test('the audit shows who changed which fields, newest first, with the request',
 });
 
 test('a PUT of the content that is there leaves the draft, its tag and the audit log alone', async () => {
-  const { call, clock } = openCatalogApp();
+  const { callCatalog: call, clock } = openWorld();
   const facts = { spec: { a: 1 }, members: ['Later'], counts: { b: 1 }, source: 'GIT' };
   const etag = await make(call, facts);
   await clock.advance(1000);

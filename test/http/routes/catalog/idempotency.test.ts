@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { type Call, openCatalogApp } from '../../../support/catalog.ts';
+import { type Call, openWorld } from '../../../support/world.ts';
 import { dyingAfterCommit, temporaryDatabase } from '../../../support/stores.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 const key = (text: string) => ({ 'idempotency-key': text });
 
 test('a repeat of a create gets the first response, and nothing is made twice', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const body = { ...least, spec: { n: null } };
   const first = await call('POST', '', { body, headers: key('k1') });
   const again = await call('POST', '', { body, headers: key('k1') });
@@ -21,7 +21,7 @@ test('a repeat of a create gets the first response, and nothing is made twice', 
 });
 
 test('the same path with an escaped letter is the same request', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   await call('POST', '', { body: least });
   const first = await call('POST', '/petstore/publish?version=1.0.0', { headers: key('k') });
   const again = await call('POST', '/p%65tstore/publi%73h?version=1.0.0', { headers: key('k') });
@@ -30,7 +30,7 @@ test('the same path with an escaped letter is the same request', async () => {
 });
 
 test('the same key with another body or query is refused', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   await call('POST', '', { body: least, headers: key('k') });
   const other = await call('POST', '', { body: { ...least, title: 'x' }, headers: key('k') });
   expect(other.status).toBe(422);
@@ -55,9 +55,9 @@ test.each([
   'a crash right after the commit of a %s leaves its answer behind',
   async (action, status, steps) => {
     const database = temporaryDatabase();
-    const { call } = openCatalogApp({}, database);
+    const { callCatalog: call } = openWorld({ database });
     for (const step of steps) await send(call, step);
-    await send(openCatalogApp({}, dyingAfterCommit(database)).call, action, 'k');
+    await send(openWorld({ database: dyingAfterCommit(database) }).callCatalog, action, 'k');
     const again = await send(call, action, 'k');
     expect(again.status).toBe(status);
     expect(again.headers['idempotent-replayed']).toBe('true');
@@ -76,7 +76,7 @@ const send = (call: Call, action: string, idempotencyKey?: string) =>
   });
 
 test('a key belongs to its principal, its workspace and its path', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   await call('POST', '', { body: least, headers: key('k') });
   const stranger = await call('POST', '', { body: least, headers: key('k'), as: { subject: 'b' } });
   expect(stranger.body.version).toBe('1.1.0');
@@ -89,7 +89,7 @@ test('a key belongs to its principal, its workspace and its path', async () => {
 });
 
 test('a request that failed leaves its key free', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const missing = await call('POST', '/petstore/publish', { headers: key('k') });
   expect(missing.status).toBe(404);
   await call('POST', '', { body: least });
@@ -98,7 +98,7 @@ test('a request that failed leaves its key free', async () => {
 });
 
 test.each(['', 'ä', 'x'.repeat(256)])('the key %j is refused', async (text) => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const refused = await call('POST', '', { body: least, headers: key(text) });
   expect(refused.status).toBe(400);
   expect(refused.body.errors).toEqual([

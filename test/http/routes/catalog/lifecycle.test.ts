@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Lifecycle } from '#catalog/version/artifact.ts';
 import { DAY } from '#shared/clock.ts';
-import { type Call, catalogRules, openCatalogApp, statusesOf } from '../../../support/catalog.ts';
+import { catalogRules } from '../../../support/catalog.ts';
+import { type Call, openWorld, statusesOf } from '../../../support/world.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 
@@ -17,7 +18,7 @@ async function make(call: Call, lifecycle: Lifecycle, facts: object = {}): Promi
 }
 
 test('a step that the lifecycle allows is taken, and the response is what a read gives then', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const version = await make(call, 'DRAFT');
   for (const [action, end] of [
     ['publish', 'PUBLISHED'],
@@ -37,7 +38,7 @@ test('a step that the lifecycle allows is taken, and the response is what a read
 });
 
 test('a step that is not allowed is refused with those that are, and changes nothing', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const path = `/petstore?version=${await make(call, 'DRAFT')}`;
   const before = await call('GET', path);
   const refused = await call('POST', path.replace('?', '/deprecate?'));
@@ -52,7 +53,7 @@ test('a step that is not allowed is refused with those that are, and changes not
 });
 
 test('what is published is not replaced or deleted, and what is retired not edited', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const { id: _id, ...content } = least;
   const headers = { 'if-match': '*' };
   const path = `/petstore?version=${await make(call, 'PUBLISHED')}`;
@@ -69,7 +70,7 @@ test('what is published is not replaced or deleted, and what is retired not edit
 });
 
 test.each(['DRAFT', 'RETIRED'] as const)('a %s version is no default', async (current) => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const version = await make(call, current);
   const refused = await call('PUT', `/petstore/default?version=${version}`);
   expect(refused.status).toBe(409);
@@ -78,14 +79,14 @@ test.each(['DRAFT', 'RETIRED'] as const)('a %s version is no default', async (cu
 
 describe('publish', () => {
   test('without a version takes the only draft', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call, 'PUBLISHED');
     await make(call, 'DRAFT');
     expect((await call('POST', '/petstore/publish')).body.version).toBe('1.1.0');
   });
 
   test.each([0, 2])('without a version and with %i drafts is refused', async (drafts) => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call, 'PUBLISHED');
     for (let draft = 0; draft < drafts; draft += 1) await make(call, 'DRAFT');
     const refused = await call('POST', '/petstore/publish');
@@ -94,7 +95,7 @@ describe('publish', () => {
   });
 
   test('of two at once one wins, and the other learns why', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     const version = await make(call, 'DRAFT');
     const all = await Promise.all(
       [1, 2].map(() => call('POST', `/petstore/publish?version=${version}`)),
@@ -115,7 +116,7 @@ describe('publish', () => {
   const spec = { openapi: '3.0.3', info: { title: 'x', version: '1' } };
 
   test('of a spec with findings is refused with them, and it stays a draft', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     const made = await call('POST', '', { body: { ...least, spec } });
     expect(made).toMatchObject({ status: 201, body: { findings: [{ code: 'required' }] } });
     const refused = await call('POST', '/petstore/publish');
@@ -125,14 +126,16 @@ describe('publish', () => {
   });
 
   test('is done in spite of findings where the operator says that they only warn', async () => {
-    const { call } = openCatalogApp({ rules: () => ({ ...catalogRules, findings: 'warn' }) });
+    const { callCatalog: call } = openWorld({
+      catalog: { rules: () => ({ ...catalogRules, findings: 'warn' }) },
+    });
     await make(call, 'DRAFT', { spec });
     const published = await call('POST', '/petstore/publish');
     expect(published).toMatchObject({ status: 200, body: { findings: [{ code: 'required' }] } });
   });
 
   test('If-Match is honoured where it is sent', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call, 'DRAFT');
     const stale = await call('POST', '/petstore/publish', { headers: { 'if-match': '"x"' } });
     expect(stale.status).toBe(412);
@@ -146,7 +149,7 @@ describe('publish', () => {
 
 describe('deprecate', () => {
   test('without a version takes the one that a read returns', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call, 'PUBLISHED', { version: '1.0.0' });
     await make(call, 'PUBLISHED', { version: '2.0.0' });
     await make(call, 'PUBLISHED', { version: '3.0.0-rc.1' });
@@ -160,7 +163,7 @@ describe('deprecate', () => {
     ['DEPRECATED', 'The default version is DEPRECATED: name it with `version` to deprecate it.'],
     ['RETIRED', '"deprecate" is not possible for a RETIRED version. Nothing changes it any more.'],
   ] as const)('without a version is refused when all that is left is %s', async (state, detail) => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call, state);
     const refused = await call('POST', '/petstore/deprecate');
     expect(refused.status).toBe(409);
@@ -175,7 +178,7 @@ describe('deprecate', () => {
     ['2027-01-01T00:00:00%2B02:00', '2026-12-31T22:00:00Z'],
     ['2026-03-01', '2026-03-01T23:59:59Z'],
   ])('sunset=%s is %s', async (given, sunsetAt) => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call, 'PUBLISHED');
     const deprecated = await call('POST', `/petstore/deprecate?sunset=${given}`);
     expect(deprecated.status).toBe(200);
@@ -188,7 +191,7 @@ describe('deprecate', () => {
     ['without a zone', '2027-01-01T00:00:00'],
     ['nothing', ''],
   ])('a sunset that is %s is refused', async (_name, sunset) => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call, 'PUBLISHED');
     const refused = await call('POST', `/petstore/deprecate?sunset=${sunset}`);
     expect(refused.status).toBe(400);
@@ -197,7 +200,7 @@ describe('deprecate', () => {
   });
 
   test('again without another sunset changes nothing', async () => {
-    const { call, clock } = openCatalogApp();
+    const { callCatalog: call, clock } = openWorld();
     await make(call, 'PUBLISHED');
     const first = await call('POST', '/petstore/deprecate?sunset=2027-01-01T00:00:00Z');
     await clock.advance(5000);
@@ -207,7 +210,7 @@ describe('deprecate', () => {
   });
 
   test('responses show the deprecation, the sunset and the successor', async () => {
-    const { call, clock } = openCatalogApp();
+    const { callCatalog: call, clock } = openWorld();
     await make(call, 'PUBLISHED', { version: '1.0.0' });
     await clock.advance(999);
     await call('POST', '/petstore/deprecate?version=1.0.0&sunset=2026-11-08T09:10:11.900Z');
@@ -228,7 +231,7 @@ describe('deprecate', () => {
   });
 
   test('a sunset is never shown earlier than the deprecation', async () => {
-    const { call, clock } = openCatalogApp();
+    const { callCatalog: call, clock } = openWorld();
     await make(call, 'PUBLISHED');
     await clock.advance(1);
     const { headers } = await call('POST', '/petstore/deprecate?sunset=2026-03-01T12:00:00.500Z');
@@ -238,7 +241,7 @@ describe('deprecate', () => {
 });
 
 test('retire without a version takes the only deprecated one, and it can still be read by name', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   await make(call, 'PUBLISHED');
   await make(call, 'DEPRECATED');
   const retired = await call('POST', '/petstore/retire');
@@ -248,7 +251,7 @@ test('retire without a version takes the only deprecated one, and it can still b
 });
 
 test('retire waits for the sunset, unless it is told not to, which the audit keeps', async () => {
-  const { call, clock } = openCatalogApp();
+  const { callCatalog: call, clock } = openWorld();
   await make(call, 'PUBLISHED');
   await call('POST', '/petstore/deprecate?sunset=2026-03-02T12:00:00Z');
   const refused = await call('POST', '/petstore/retire?early=false');
@@ -276,7 +279,7 @@ test('retire waits for the sunset, unless it is told not to, which the audit kee
 
 describe('the default version', () => {
   test('is computed again once it is unset, which can be repeated and is audited once', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     for (const version of ['1.0.0', '2.0.0']) await make(call, 'PUBLISHED', { version });
     await call('PUT', '/petstore/default?version=1.0.0');
     for (const _time of [1, 2]) {
@@ -292,7 +295,7 @@ describe('the default version', () => {
   });
 
   test('is unset only as it was seen, by a caller who says so', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     for (const version of ['1.0.0', '2.0.0']) await make(call, 'PUBLISHED', { version });
     await call('PUT', '/petstore/default?version=1.0.0');
     const other = (await call('GET', '/petstore?version=2.0.0')).headers['etag'];
@@ -302,14 +305,14 @@ describe('the default version', () => {
   });
 
   test('of drafts alone there is none to unset', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call, 'DRAFT');
     const refused = await call('DELETE', '/petstore/default');
     expect([refused.status, refused.body.code]).toEqual([404, 'no-published-version']);
   });
 
   test('must be named', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await make(call, 'PUBLISHED');
     const refused = await call('PUT', '/petstore/default');
     expect(refused.status).toBe(400);
@@ -318,7 +321,7 @@ describe('the default version', () => {
 });
 
 test('a step of what is not there is a 404', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   await make(call, 'PUBLISHED');
   for (const path of ['/petstore/retire?version=9.9.9', '/nothing/publish', '/nothing/deprecate']) {
     const { status, body } = await call('POST', path);
@@ -327,7 +330,7 @@ test('a step of what is not there is a 404', async () => {
 });
 
 test('a request that takes no body has an empty one at most', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   await call('POST', '', { body: { id: 'pets', type: 'API', owner: 'a', title: 'Pets' } });
   const headers = { 'content-type': 'application/json', 'if-match': '*' };
   for (const raw of ['{"sunset":"2099-01-01T00:00:00Z"}', 'null']) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Call, openCatalogApp } from '../../../support/catalog.ts';
+import { type Call, openWorld } from '../../../support/world.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 
@@ -14,7 +14,7 @@ const idsOf = (reply: { body: { items: { id: string; version: string }[] } }): s
 
 describe('one version', () => {
   test('is found whatever the case of the id, and says where exactly it is', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await publish(call, { id: 'Pet.Store', version: 'v1' });
     const read = await call('GET', '/PET.store');
     expect(read.status).toBe(200);
@@ -28,7 +28,7 @@ describe('one version', () => {
     ['/nothing/versions', 'no artifact'],
     ['/petstore?version=V1', 'no such version'],
   ])('%s is a 404 that says what is not there', async (path, detail) => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await publish(call, { version: 'v1' });
     const unknown = await call('GET', path);
     expect(unknown.status).toBe(404);
@@ -39,13 +39,13 @@ describe('one version', () => {
   });
 
   test('an id of another shape is a plain 404, too', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     for (const path of ['/a%20b', '/%00', "/x'%20OR%201=1", `/${'x'.repeat(500)}`])
       expect((await call('GET', path)).status).toBe(404);
   });
 
   test('without a published version is another 404', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await call('POST', '', { body: least });
     const refused = await call('GET', '/petstore');
     expect(refused.status).toBe(404);
@@ -55,14 +55,14 @@ describe('one version', () => {
   test.each(['version=1%2B2', 'version=1&version=2', 'verson=1'])(
     'a wrong query is refused: %s',
     async (query) => {
-      const { call } = openCatalogApp();
+      const { callCatalog: call } = openWorld();
       const refused = await call('GET', `/petstore?${query}`);
       expect(refused.body).toMatchObject({ status: 400, errors: [{}] });
     },
   );
 
   test('is not sent again to who has it', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await publish(call, { spec: { a: 1 } });
     const first = await call('GET', '/petstore');
     const etag = String(first.headers['etag']);
@@ -81,7 +81,7 @@ describe('one version', () => {
   });
 
   test('HEAD responds as GET without the body', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await publish(call);
     const head = await call('HEAD', '/petstore');
     const get = await call('GET', '/petstore');
@@ -91,7 +91,7 @@ describe('one version', () => {
   });
 
   test('its validator changes with its members and counts', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await publish(call, { id: 'group', type: 'GROUP', groupPath: 'g' });
     const empty = await call('GET', '/group');
     expect(empty.body).toMatchObject({ members: [], counts: { versions: 1, members: 0 } });
@@ -107,7 +107,7 @@ describe('one version', () => {
 
 describe('the list', () => {
   test('shows one row per artifact, newest first, without what is heavy', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     await publish(call, { id: 'a', spec: { a: 1 }, counts: { x: 1 }, description: 'Words' });
     await call('POST', '', { body: { ...least, id: 'a' } });
     await call('POST', '', { body: { ...least, id: 'b' } });
@@ -132,7 +132,7 @@ describe('the list', () => {
   });
 
   test('is filtered by all that is asked for', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     const facts = { type: 'EVENT', owner: 'team-b', source: 'GIT', projectId: 'p 1' };
     await publish(call, { id: 'e', ...facts, groupPath: 'a/b', title: 'Orders' });
     await publish(call, { id: 'f', groupPath: 'a/b' });
@@ -145,7 +145,7 @@ describe('the list', () => {
   });
 
   test('every wrong filter is reported, with the words that are configured', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     const wrong =
       'type=DATASET&source=no&lifecycle=x&versions=none&groupPath=/a&owner=&titel=x&limit=0&q=-';
     const refused = await call('GET', `?${wrong}`);
@@ -162,8 +162,10 @@ describe('the list', () => {
 
   test('a word that is configured no more is refused, also where it was used before', async () => {
     let types: string[] = ['DASHBOARD'];
-    const { call } = openCatalogApp({
-      rules: () => ({ types, sources: [], findings: 'block', compatibility: 'warn' }),
+    const { callCatalog: call } = openWorld({
+      catalog: {
+        rules: () => ({ types, sources: [], findings: 'block', compatibility: 'warn' }),
+      },
     });
     expect((await call('GET', '?type=DASHBOARD')).status).toBe(200);
     types = [];
@@ -171,7 +173,7 @@ describe('the list', () => {
   });
 
   test('a cursor alone repeats its filters', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     for (const id of ['a', 'b', 'c']) await publish(call, { id, groupPath: 'shop' });
     await publish(call, { id: 'x', owner: 'team-b' });
     await publish(call, { id: 'b', version: '2.0.0', groupPath: 'shop' });
@@ -185,7 +187,7 @@ describe('the list', () => {
   });
 
   test('a cursor is bound to its filters, its list and its workspace, but not to its limit', async () => {
-    const { call } = openCatalogApp();
+    const { callCatalog: call } = openWorld();
     for (const id of ['a', 'b', 'c']) await publish(call, { id });
     const { nextCursor } = (await call('GET', '?limit=1&type=API')).body.pagination;
     expect(idsOf(await call('GET', `?limit=2&type=API&cursor=${nextCursor}`))).toEqual([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { DAY } from '#shared/clock.ts';
-import { type Call, openCatalogApp } from '../../../support/catalog.ts';
+import { type Call, openWorld } from '../../../support/world.ts';
 
 const content = { type: 'API', owner: 'team-a', title: 'Pet store' };
 const least = { id: 'petstore', ...content };
@@ -11,11 +11,13 @@ const yaml = { headers: { accept: 'application/yaml' } };
 const any = { 'if-match': '*' };
 
 async function open(facts: object = {}) {
-  const opened = openCatalogApp({
-    rules: () => ({ types: [], sources: [], findings: 'warn', compatibility: 'warn' }),
+  const opened = openWorld({
+    catalog: {
+      rules: () => ({ types: [], sources: [], findings: 'warn', compatibility: 'warn' }),
+    },
   });
-  await make(opened.call, facts);
-  return opened;
+  await make(opened.callCatalog, facts);
+  return { ...opened, call: opened.callCatalog };
 }
 
 /** Creates a version with the spec, digit by digit. */
@@ -52,7 +54,7 @@ test('by Accept it comes as YAML, with every digit', async () => {
 });
 
 test('a big spec is the same as YAML as a small one', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const names = Array.from({ length: 20_000 }, (_, at) => [`name ${at}`, `value ${at}`]);
   const spec = Object.fromEntries(names);
   await call('POST', '', { body: { ...least, spec } });
@@ -63,7 +65,7 @@ test('a big spec is the same as YAML as a small one', async () => {
 });
 
 test('a spec whose YAML would be too long comes as JSON, and is known by its tag', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   const lines = Array.from({ length: 80_000 }, () => 'a\nb');
   const deep = `${'{"a":'.repeat(58)}${JSON.stringify(lines)}${'}'.repeat(58)}`;
   const raw = JSON.stringify(least).replace(/\}$/, `,"spec":${deep}}`);
@@ -141,7 +143,7 @@ test('of a deprecated version it says so with the headers of the version', async
 });
 
 test('a version without a spec is a 404 that says so, whatever is asked', async () => {
-  const { call } = openCatalogApp();
+  const { callCatalog: call } = openWorld();
   await call('POST', '', { body: least });
   const asked: Record<string, string>[] = [
     {},

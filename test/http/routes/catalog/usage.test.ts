@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { GrantInput } from '#access/grant.ts';
 import { DAY } from '#shared/clock.ts';
 import { origin } from '../../../access/support.ts';
-import { openCatalogApp } from '../../../support/catalog.ts';
+import { openWorld } from '../../../support/world.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 const spec = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: {} };
@@ -12,7 +12,7 @@ const shop = { clientId: 'shop', subject: 'a-person' };
 
 /** A catalog with version 1.0.0 of an artifact, PUBLISHED. */
 async function setUp() {
-  const { app, call, clock, access, catalog } = openCatalogApp();
+  const { app, callCatalog: call, clock, access, catalog } = openWorld();
   onTestFinished(() => catalog.usage.close());
   await call('POST', '', { body: { ...least, spec } });
   await call('POST', '/petstore/publish');

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { isKeyGood } from '../../../support/access.ts';
-import { openOperatorApp, type OperatorApp } from '../../../support/http/operator.ts';
+import { openWorld, type World } from '../../../support/world.ts';
 import { PUBLIC_URL } from '../../../support/http/app.ts';
 
 const HOUR = 3_600_000;
 const START = '2026-03-01T12:00:00Z';
 
 const create = async (
-  { call }: OperatorApp,
+  { call }: World,
   body: object = { name: 'sales-tool' },
 ): Promise<{ id: string; key: string; keyId: string }> => {
   const reply = await call('POST', '/consumers', { body });
@@ -16,11 +16,11 @@ const create = async (
   return { id, key, keyId: key.split('_')[1] ?? '' };
 };
 
-const isGood = ({ access }: OperatorApp, key: string): Promise<boolean> => isKeyGood(access, key);
+const isGood = ({ access }: World, key: string): Promise<boolean> => isKeyGood(access, key);
 
 describe('POST /consumers', () => {
   test('creates a consumer and shows its key, once', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const grants = [{ action: 'leads:read', labels: ['partner-program'] }];
     const body = { name: ' sales-tool ', grants, limitPerMinute: 60, expires: '30d' };
     const reply = await server.call('POST', '/consumers', { body });
@@ -57,7 +57,7 @@ describe('POST /consumers', () => {
   });
 
   test('refuses a name that another consumer has, unless it is forced', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const { id } = await create(server, { name: 'Straße é' });
     const refusal = {
       status: 400,
@@ -82,7 +82,7 @@ describe('POST /consumers', () => {
   });
 
   test('takes the name of a consumer that is revoked, and not of one that is disabled', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const { id } = await create(server);
     await server.call('PATCH', `/consumers/${id}`, { body: { state: 'disabled' } });
     const taken = await server.call('POST', '/consumers', { body: { name: 'sales-tool' } });
@@ -103,7 +103,7 @@ describe('POST /consumers', () => {
     ],
     ['an expiry in words', { name: 'a', expires: 'soon' }, { pointer: '#/expires' }],
   ])('refuses %s', async (_name, body, error) => {
-    const { call } = openOperatorApp();
+    const { call } = openWorld();
     const reply = await call('POST', '/consumers', { body });
     expect(reply.status).toBe(400);
     expect(reply.body).toMatchObject({ code: 'validation-failed' });
@@ -112,7 +112,7 @@ describe('POST /consumers', () => {
   });
 
   test('takes a name and a label of the longest lengths, counted in characters', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const long = '😀'.repeat(200);
     const grants = [{ action: 'leads:read', labels: [long] }];
     const { id } = await create(server, { name: long, grants });
@@ -121,7 +121,7 @@ describe('POST /consumers', () => {
   });
 
   test('names every mistake inside of its fields at once', async () => {
-    const { call } = openOperatorApp();
+    const { call } = openWorld();
     const body = {
       name: '\u0007',
       limitPerMinute: 1.5,
@@ -152,7 +152,7 @@ describe('POST /consumers', () => {
 
 describe('GET /consumers', () => {
   test('refuses what it does not know', async () => {
-    const { call } = openOperatorApp();
+    const { call } = openWorld();
     const { status, body } = await call('GET', '/consumers?limit=0&name=x&cursor=a&cursor=b');
     expect([status, body.code]).toEqual([400, 'validation-failed']);
     const named = body.errors.map(({ parameter }: { parameter: string }) => parameter);
@@ -170,14 +170,14 @@ describe('one consumer', () => {
     ['POST', '/keys/abcdefghijkl/rotate', {}],
     ['DELETE', '/keys/abcdefghijkl', undefined],
   ] as const)('%s %s of nobody is 404', async (method, path, body) => {
-    const { call } = openOperatorApp();
+    const { call } = openWorld();
     const unknown = `/consumers/0b9f6a52-7f7e-4f0c-8f36-5d0f6c1a2b3c${path}`;
     const reply = await call(method, unknown, { body });
     expect([reply.status, reply.body.code]).toEqual([404, 'not-found']);
   });
 
   test('changes what is given and leaves the rest', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const { id, key } = await create(server, { name: 'a', limitPerMinute: 10 });
     const patch = async (body: object) =>
       (await server.call('PATCH', `/consumers/${id}`, { body })).body;
@@ -194,7 +194,7 @@ describe('one consumer', () => {
     [{ state: 'revoked' }, '#/state'],
     [{ name: null }, '#/name'],
   ])('refuses the change %j', async (body, pointer) => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const { id } = await create(server);
     const reply = await server.call('PATCH', `/consumers/${id}`, { body });
     expect(reply.status).toBe(400);
@@ -202,7 +202,7 @@ describe('one consumer', () => {
   });
 
   test('is revoked for good, and twice is once', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const { id, key } = await create(server);
     const first = await server.call('DELETE', `/consumers/${id}`);
     expect(first.status).toBe(200);
@@ -219,7 +219,7 @@ describe('one consumer', () => {
 
 describe('keys', () => {
   test('are added, with or without an expiry', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const { id } = await create(server);
     const path = `/consumers/${id}/keys`;
     for (const body of [undefined, {}, { expires: '1h' }]) {
@@ -240,7 +240,7 @@ describe('keys', () => {
   });
 
   test('are rotated: the old one stays good for the overlap', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const { id, key, keyId } = await create(server);
     const path = `/consumers/${id}/keys/${keyId}/rotate`;
     const reply = await server.call('POST', path, { body: { overlap: '1h' } });
@@ -255,7 +255,7 @@ describe('keys', () => {
     [{ overlap: 60 }, '#/overlap'],
     [{ Overlap: '1h' }, '#/Overlap'],
   ])('are not rotated with %j', async (body, pointer) => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const { id, keyId } = await create(server);
     const reply = await server.call('POST', `/consumers/${id}/keys/${keyId}/rotate`, { body });
     expect(reply.status).toBe(400);
@@ -265,7 +265,7 @@ describe('keys', () => {
 
 describe('the audit log', () => {
   test('has every change with who and which request, and never a secret', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const { id, key, keyId } = await create(server);
     const path = `/consumers/${id}`;
     const replies = [
@@ -300,7 +300,7 @@ describe('the audit log', () => {
   });
 
   test('has nothing of a change that was refused', async () => {
-    const server = openOperatorApp();
+    const server = openWorld();
     const { id } = await create(server);
     await server.call('PATCH', `/consumers/${id}`, { body: { name: '' } });
     await server.call('PATCH', `/consumers/${id}`, { body: { name: 'b' }, token: 'owner' });
@@ -309,7 +309,7 @@ describe('the audit log', () => {
 });
 
 test('a call that is sent again because its answer was lost is refused with the id to go on with', async () => {
-  const { call } = openOperatorApp();
+  const { call } = openWorld();
   const sent = { body: { name: 'sales' }, headers: { 'idempotency-key': 'k' } };
   const { id } = (await call('POST', '/consumers', sent)).body;
   const again = await call('POST', '/consumers', sent);

@@ -26,6 +26,7 @@ async function deleteOne(
   prepare: (number: number) => void = () => undefined,
 ) {
   const { number } = world.tracker.createIssue(leadIssue());
+  await world.filler.catchUp(); // what is not known in time is read by its number
   prepare(number);
   const id = await world.send({ leadId: String(number) });
   const receipt = await world.settled(id);
