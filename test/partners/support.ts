@@ -23,7 +23,7 @@ const usualPartners: Record<string, PartnerSettings> = {
   'crm-two': { scheme: 'signature-v3', secrets: secretsOf(SECRET_TWO) },
 };
 
-/** How one partner signs and what it sends: everything that a test does not care about. */
+/** Signature and deliveries of one partner: everything that a test does not care about. */
 export function signedHeaders(
   partner: 'crm-one' | 'crm-two',
   call: { body: Buffer | string; path?: string; timestamp?: string; secret?: string },

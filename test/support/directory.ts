@@ -30,7 +30,7 @@ export const leadRules: LeadRules = {
 export const REPOSITORY = 'acme/leads';
 export const REPOSITORY_ID = 4711;
 
-/** What is known of leads in a store, as a service has it. */
+/** Knowledge of leads in a store, as a service has it. */
 export function leadStoreIn(
   db: Database,
   { repository = REPOSITORY, now = Date.now }: { repository?: string; now?: () => number } = {},

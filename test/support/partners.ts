@@ -22,7 +22,7 @@ import { directoryKey, REPOSITORY } from './directory.ts';
 import { temporaryDatabase } from './stores.ts';
 
 /** Under which the payloads of events are sealed in every store of a test. */
-export const payloadKey = Buffer.alloc(32, 3);
+const payloadKey = Buffer.alloc(32, 3);
 export const sealer = createSealer(payloadKey);
 
 /** The process that works on the stores of a test. */
@@ -66,7 +66,7 @@ export function workIn(
   return { db, repository: repository.toLowerCase(), instance, sealer: createSealer(key) };
 }
 
-/** What a match finds, kept as the worker does. Undefined: the lease was lost. */
+/** Keeps a match as the worker does. Undefined: the lease was lost. */
 export async function keepMatch(
   { db, repository }: WorkScope,
   match: NewMatch,
