@@ -107,7 +107,9 @@ export function shownChange(
   const more = [EVERYBODY, ...lead.labels].filter((label) => !before.has(label));
   const look = known.look ?? (isSameState(known, state) ? lead.look : undefined);
   if (more.length === 0 && look === known.look) return undefined;
-  const carried = [...known.carried, ...more.map((label): Span => [label, known.position, null])];
+  // Of a lead that went meanwhile whoever has it is to be told that it did.
+  const [first, left] = known.isVisible ? [known.position, null] : [0, known.position];
+  const carried = [...known.carried, ...more.map((label): Span => [label, first, left])];
   return { ...known, look, carried: carried.slice(0, SPANS_MAX) };
 }
 
