@@ -12,6 +12,7 @@ import {
 import { createDirectoryInbox } from './directory-inbox.ts';
 import { readDirectoryState, readUpdatedAt } from './directory-view.ts';
 import { type DirectoryState, rulesCheckOf, toDirectoryEntry } from './lead-directory.ts';
+import { createSecondLooks } from './second-looks.ts';
 import {
   noteMoved,
   openDirectory,
@@ -111,6 +112,7 @@ type Filling = Directory &
     isComplete: () => boolean;
     stopping: AbortSignal;
   };
+type Inbox = ReturnType<typeof createDirectoryInbox> & { stop(): Promise<void> };
 type Identify = { run(): Promise<void>; forget(): void };
 
 export function createDirectoryFiller(directory: Directory): DirectoryFiller {
@@ -157,7 +159,7 @@ export function createDirectoryFiller(directory: Directory): DirectoryFiller {
     stop: async () => {
       stopping.abort();
       filling.start.hasLooked = false;
-      await Promise.allSettled([keeper.stop(), catchUps.settled(), inbox.settled()]);
+      await Promise.allSettled([keeper.stop(), catchUps.settled(), inbox.stop()]);
     },
     identify: () => filling.identify.run(),
     catchUp: catchUps.since,
@@ -173,28 +175,23 @@ export function createDirectoryFiller(directory: Directory): DirectoryFiller {
   };
 }
 
-function createInbox({
-  store,
-  toEntries,
-  clock,
-  log,
-}: Filling): ReturnType<typeof createDirectoryInbox> {
-  return createDirectoryInbox({
+function createInbox(filling: Filling): Inbox {
+  const { store, toEntries, clock, log } = filling;
+  const looks = createSecondLooks({ ...filling, learn: (number) => learn(filling, number) });
+  const inbox = createDirectoryInbox({
     toEntries,
     clock,
     log,
-    putEntries: (entries) => putEntries(store, entries),
+    putEntries: looks.put,
     noteMoved: (number) => noteMoved(store, number),
     renameLabel: (rename) => renameLabel(store, rename),
     hideLead: (number) => hideLead(store, number),
   });
+  return { ...inbox, stop: () => inbox.settled().then(looks.stop) };
 }
 
 /** Takes an event of the tracker into the directory. */
-function apply(
-  { filling, inbox }: { filling: Filling; inbox: ReturnType<typeof createDirectoryInbox> },
-  event: TrackerEvent,
-): void {
+function apply({ filling, inbox }: { filling: Filling; inbox: Inbox }, event: TrackerEvent): void {
   if (event.kind === 'everything') {
     filling.identify.forget();
     const { renamedLabel: label } = event;

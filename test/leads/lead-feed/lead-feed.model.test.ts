@@ -537,3 +537,48 @@ describe('what a read finds before anybody has noted it is told once:', () => {
     await world.close();
   });
 });
+
+describe('of two states of one second, whose webhooks come in any order,', () => {
+  test.each<[string, now: string[], before: string[], isThere: boolean]>([
+    ['the older one comes last', ['approved'], [], true],
+    ['the newer one comes last', [], ['approved'], false],
+  ])(
+    'whoever begins to follow later has the newer one: %s',
+    async (_which, now, before, isThere) => {
+      const world = await openWorld();
+      const { clock, tracker, readers } = world;
+      await take(world, { kind: 'open', labels: ['approved'], told: 'at once' });
+      await clock.advance(MINUTE);
+      const states = [before, now].map((labels) => tracker.change(1, { labels }));
+      const told = isThere ? states.toReversed() : states;
+      for (const issue of told)
+        await world.tell('at once', { kind: 'issue', issue, isGone: false });
+      await clock.advance(20 * SECOND);
+      await world.settled();
+      await readers[0]?.catchUp();
+      expect(readers[0]?.has(1)).toBe(isThere);
+      await world.close();
+    },
+  );
+
+  test('a removal is told at once', async () => {
+    const world = await openWorld();
+    const {
+      clock,
+      tracker,
+      readers: [reader],
+    } = world;
+    await take(world, { kind: 'open', labels: ['approved'], told: 'at once' });
+    await clock.advance(MINUTE);
+    await reader?.catchUp();
+    for (const labels of [['approved', 'eu'], []])
+      await world.tell('at once', {
+        kind: 'issue',
+        issue: tracker.change(1, { labels }),
+        isGone: false,
+      });
+    await reader?.catchUp();
+    expect(reader?.has(1)).toBe(false);
+    await world.close();
+  });
+});
