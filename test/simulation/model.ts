@@ -24,6 +24,10 @@ export type TrueLead = {
   /** In what steps claims of it were committed, and given back. */
   claims: { from: number; until?: number }[];
   isGone: boolean;
+  /** As it is at the tracker: another object with each change. */
+  state: { second: number };
+  /** A webhook told of an older state of the same second: nobody can tell which is newer. */
+  wasToldBack: boolean;
   /** What was ever to be seen of it at the tracker. */
   wasLabelled: boolean;
   wasClosed: boolean;

@@ -134,15 +134,17 @@ export async function follow(
 
 /**
  * What was told before is told again after a crash, and to a cursor that went back; and when it was claimed in between,
- * and given back: a tool that read nothing meanwhile has it as it is.
+ * and given back, or told of by a late webhook of the same second, or its label was renamed, which the tracker dates
+ * nowhere: a tool that read nothing meanwhile has it as it is.
  */
 function put(world: World, tool: Tool, item: FeedItem): void {
   const { copy } = tool;
   if (item.type === 'lead.removed') return void copy.delete(item.id);
   const { model } = world;
-  const isQuiet = !model.hasLag && model.crashes === 0 && !tool.wentBack;
-  const wasClaimed = (model.leads.get(Number(item.id))?.claims ?? []).length > 0;
-  if (isQuiet && !wasClaimed && isDeepStrictEqual(copy.get(item.id), item.lead))
+  const isQuiet = !model.hasLag && !model.wasRenamed && model.crashes === 0 && !tool.wentBack;
+  const lead = model.leads.get(Number(item.id));
+  const mayComeBack = lead !== undefined && (lead.claims.length > 0 || lead.wasToldBack);
+  if (isQuiet && !mayComeBack && isDeepStrictEqual(copy.get(item.id), item.lead))
     world.violate(`${tool.name} was told of lead ${item.id} twice as it is`);
   copy.set(item.id, item.lead);
 }

@@ -1,4 +1,4 @@
-import type { TrueLead } from '../model.ts';
+import { type TrueLead, wholeSeconds } from '../model.ts';
 import type { World } from '../world/world.ts';
 import { formOf, personAt } from './bodies.ts';
 
@@ -48,6 +48,8 @@ export function writeForm(
     approvedSince: undefined,
     claims: [],
     isGone: false,
+    state: { second: wholeSeconds(scheduler.now()) },
+    wasToldBack: false,
     wasLabelled: false,
     wasClosed: false,
     wasRedacted: false,

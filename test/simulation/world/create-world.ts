@@ -3,7 +3,7 @@ import { REDACTED_TITLE } from '#partners/worker/act/issue-edit.ts';
 import type { TrackerChange } from '#sandbox/tracker/world/model.ts';
 import { createCallCheck } from '../invariants/calls.ts';
 import { createCommitCheck } from '../invariants/commit.ts';
-import { createModel, isApproved } from '../model.ts';
+import { createModel, isApproved, wholeSeconds } from '../model.ts';
 import { CutOff, startInstance } from './instance.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SimulatedStore } from './store.ts';
@@ -113,6 +113,7 @@ function noteTruth(
   const lead = issue && model.leads.get(issue.number);
   if (!lead || repository.name !== 'leads') return;
   if (action === 'deleted' || action === 'transferred') lead.isGone = true;
+  lead.state = { second: wholeSeconds(scheduler.now()) };
   lead.wasLabelled ||= issue.labels.some(({ name }) => name === 'deleted');
   lead.wasClosed ||= issue.state === 'closed';
   lead.wasRedacted ||= issue.title === REDACTED_TITLE;

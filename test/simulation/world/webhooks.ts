@@ -10,6 +10,8 @@ export function deliver(world: World, change: TrackerChange, payload: object): v
   if (scheduler.random() < weather.webhookLost)
     return world.tell(`the webhook ${nameOf(change)} is lost`);
   const webhook = signWebhook(change.event, payload);
+  const lead = change.issue && world.model.leads.get(change.issue.number);
+  const told = lead?.state;
   const times = scheduler.random() < weather.webhookRepeated ? 2 : 1;
   for (let time = 0; time < times; time += 1) {
     const isLate = scheduler.random() < weather.webhookLate;
@@ -19,7 +21,11 @@ export function deliver(world: World, change: TrackerChange, payload: object): v
       what: `the webhook ${nameOf(change)} is sent`,
       at:
         scheduler.nowMs() + (isLate ? Math.floor(scheduler.random() * weather.webhookDelayMs) : 1),
-      run: () => void post(world, change, webhook),
+      run: () => {
+        if (lead && told !== lead.state && told?.second === lead.state.second)
+          lead.wasToldBack = true;
+        void post(world, change, webhook);
+      },
     });
   }
 }
