@@ -106,10 +106,11 @@ export async function keepReading(run: Run, reader: Reader): Promise<void> {
   }
 }
 
-/** How many are sent a second is bounded: what is left at the end is to be done within minutes. */
+/** How many are sent, and how many a second, is bounded: what is left at the end is to be done within minutes. */
 const FLOOD_LEADS = 60;
 const FLOOD_BATCH = 10;
 const FLOOD_EVERY_MS = 1000;
+const FLOOD_EVENTS_MAX = 2000;
 
 /** A partner whose events change leads that nobody deletes: at the tracker all deletions go before them. */
 export async function floodWithEvents(run: Run): Promise<void> {
@@ -120,7 +121,7 @@ export async function floodWithEvents(run: Run): Promise<void> {
     numbers.push((await tracker.control<{ number: number }>('createIssue', issueOf(lead))).number);
   }
   const { partner } = personAt(0);
-  while (!run.isOver()) {
+  while (!run.isOver() && report.events < FLOOD_EVENTS_MAX) {
     const events = Array.from({ length: FLOOD_BATCH }, (_, place) => ({
       eventType: place % 2 === 0 ? 'noted' : 'forgotten',
       eventId: `flood-${report.events + place}`,
