@@ -32,12 +32,11 @@ test('no folder has more files than a reader takes in at a glance', () => {
   expect(crowded.map(([folder, own]) => `${folder}: ${own.length}`)).toEqual([]);
 });
 
-test('no type is a bag', () => {
-  expect(refused(BAG)).toEqual([]);
-});
-
-test('comments begin with the noun or the verb', () => {
-  expect(refused(COMMENT)).toEqual([]);
+test.each([
+  ['no type is a bag', BAG],
+  ['comments begin with the noun or the verb', COMMENT],
+])('%s', (_, rule) => {
+  expect(refused(rule)).toEqual([]);
 });
 
 test.each([

@@ -28,8 +28,9 @@ export type PostgresDatabase = Database & {
   refuseSharedConnections(): Promise<void>;
 };
 
-/** Taken by whoever writes events, claims or the lead directory. @see Database.exclusive */
-const LOCK_FOR_CLAIMS = 'SELECT pg_advisory_xact_lock(1953653099, 2)';
+/** Advisory lock that whoever writes events, claims or the lead directory takes. @see Database.exclusive */
+export const EXCLUSIVE_LOCK = '1953653099, 2';
+const LOCK_FOR_CLAIMS = `SELECT pg_advisory_xact_lock(${EXCLUSIVE_LOCK})`;
 
 const TRIES = 3;
 

@@ -1,4 +1,4 @@
-import { openDatabase } from '#adapters/postgres/connection/database.ts';
+import { EXCLUSIVE_LOCK, openDatabase } from '#adapters/postgres/connection/database.ts';
 import { searchPostgres } from '#catalog/reading/search.ts';
 import { type RunServer, withDatabase } from '../../../support/postgres/template.ts';
 import { POISONED } from '../engine.ts';
@@ -11,8 +11,8 @@ import { createUnderWay } from './under-way.ts';
 const TABLES = `
   SELECT relname AS name FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`;
-const LOCK = 'SELECT pg_try_advisory_lock(1953653099, 2) AS taken'; // @see Database.exclusive
-const UNLOCK = 'SELECT pg_advisory_unlock(1953653099, 2)';
+const LOCK = `SELECT pg_try_advisory_lock(${EXCLUSIVE_LOCK}) AS taken`;
+const UNLOCK = `SELECT pg_advisory_unlock(${EXCLUSIVE_LOCK})`;
 const REFUSES = `ALTER TABLE receipt ADD CHECK (correlation_id <> '${POISONED}')`;
 const WAITING = 'SELECT DISTINCT pid FROM pg_locks WHERE NOT granted';
 const END = `
