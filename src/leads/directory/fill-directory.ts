@@ -177,7 +177,12 @@ export function createDirectoryFiller(directory: Directory): DirectoryFiller {
 
 function createInbox(filling: Filling): Inbox {
   const { store, toEntries, clock, log } = filling;
-  const looks = createSecondLooks({ ...filling, learn: (number) => learn(filling, number) });
+  const looks = createSecondLooks({
+    store,
+    learn: (number) => learn(filling, number),
+    clock,
+    log,
+  });
   const inbox = createDirectoryInbox({
     toEntries,
     clock,
