@@ -25,8 +25,8 @@ export type TrueLead = {
   claims: { from: number; until?: number }[];
   isGone: boolean;
   /** As it is at the tracker: another object with each change. */
-  state: { second: number };
-  /** A webhook told of an older state of the same second: nobody can tell which is newer. */
+  state: { second: number; wasRead: boolean };
+  /** A webhook or a read told of an older state of the same second: nobody can tell which is newer. */
   wasToldBack: boolean;
   /** What was ever to be seen of it at the tracker. */
   wasLabelled: boolean;

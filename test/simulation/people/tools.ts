@@ -134,7 +134,7 @@ export async function follow(
 
 /**
  * What was told before is told again after a crash, and to a cursor that went back; and when it was claimed in between,
- * and given back, or told of by a late webhook of the same second, or its label was renamed, which the tracker dates
+ * and given back, or met late in another state of the same second, or its label was renamed, which the tracker dates
  * nowhere: a tool that read nothing meanwhile has it as it is.
  */
 function put(world: World, tool: Tool, item: FeedItem): void {

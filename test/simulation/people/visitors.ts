@@ -48,7 +48,7 @@ export function writeForm(
     approvedSince: undefined,
     claims: [],
     isGone: false,
-    state: { second: wholeSeconds(scheduler.now()) },
+    state: { second: wholeSeconds(scheduler.now()), wasRead: false },
     wasToldBack: false,
     wasLabelled: false,
     wasClosed: false,

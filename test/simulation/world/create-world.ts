@@ -7,10 +7,12 @@ import { createModel, isApproved, wholeSeconds } from '../model.ts';
 import { CutOff, startInstance } from './instance.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SimulatedStore } from './store.ts';
-import { startTracker } from './tracker.ts';
+import { type Call, startTracker } from './tracker.ts';
 import { calm, drawFate, type Weather } from './weather.ts';
 import { deliver } from './webhooks.ts';
 import type { World } from './world.ts';
+
+const ISSUES = '/repos/acme/leads/issues';
 
 export type WorldOptions = { config: Config; store: SimulatedStore; instances: number };
 
@@ -97,11 +99,19 @@ export function createWorld(
   };
   for (let place = 0; place < options.instances; place += 1) start(place, 1);
   tracker.onCall(createCallCheck(world));
+  tracker.onCall((call) => noteRead(world, call));
   tracker.onChange((change, payload) => {
     noteTruth(world, change);
     deliver(world, change, payload());
   });
   return world;
+}
+
+/** Notes of which leads an instance may hold the state of this moment, and meet it later than one that follows. */
+function noteRead({ model }: World, { request: { method, path } }: Call): void {
+  if (method !== 'GET') return;
+  for (const { number, state } of model.leads.values())
+    if (path === ISSUES || path === `${ISSUES}/${number}`) state.wasRead = true;
 }
 
 /** What the tracker has is true, whoever changed it. */
@@ -113,7 +123,9 @@ function noteTruth(
   const lead = issue && model.leads.get(issue.number);
   if (!lead || repository.name !== 'leads') return;
   if (action === 'deleted' || action === 'transferred') lead.isGone = true;
-  lead.state = { second: wholeSeconds(scheduler.now()) };
+  const second = wholeSeconds(scheduler.now());
+  lead.wasToldBack ||= lead.state.wasRead && lead.state.second === second;
+  lead.state = { second, wasRead: false };
   lead.wasLabelled ||= issue.labels.some(({ name }) => name === 'deleted');
   lead.wasClosed ||= issue.state === 'closed';
   lead.wasRedacted ||= issue.title === REDACTED_TITLE;
