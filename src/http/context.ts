@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -14,14 +15,11 @@ import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { TokenPrincipal, TokenVerifier } from '#access/tokens.ts';
 import type { SpecText, ReadSpecBody } from '#catalog/spec/spec-body.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { FieldProblem } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
-import type { RouteDescription } from './openapi/describe-route.ts';
 import type { ProblemPage } from './problems/problem.ts';
-import type { BodyHold, ReadBody } from './requests/read-body.ts';
 import type { WebhookRefusal } from '#shared/outcomes/refusals.ts';
 import type { RethrowRefusal } from './auth/refusal-limiter.ts';
-import type { Unread } from './responses/unread.ts';
+import type { Unread } from './responses/send-read.ts';
 import type { Access } from '#access/index.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
@@ -43,6 +41,9 @@ export type HttpApp = FastifyInstance<
 
 /** A request with the response that it is to get. */
 export type Exchange = { request: FastifyRequest; reply: FastifyReply };
+
+/** Reads bodies within the limit of the route and the budget of the server. */
+export type ReadBody = (request: FastifyRequest, payload: Readable) => Promise<Buffer>;
 
 /** Tools of the server for every area of routes. */
 export type HttpContext = {
@@ -85,7 +86,7 @@ type RequestFields = {
   /** See `hangUpOf`. */
   responseOut: ServerResponse | undefined;
   /** The body's share of the budget, from the moment it is read. */
-  bodyHold: BodyHold | undefined;
+  bodyHold: { release(): void } | undefined;
   /** The spec that the body held: in the body stands an empty object in its place. */
   spec: SpecText | undefined;
   /** Whose bearer token is good. */
@@ -110,25 +111,6 @@ export function decorateRequests(app: HttpApp): void {
 
 declare module 'fastify' {
   interface FastifyRequest extends RequestFields {}
-  interface FastifyContextConfig {
-    /** Query parameters that the schema does not name are ignored instead of refused. */
-    freeQuery?: boolean;
-    /** The route looks at its body itself. */
-    freeBody?: boolean;
-    /**
-     * Finds what no schema can know, such as words of the configuration, so that it is reported
-     * together with the rest. A part that its schema refused is as it was given, and can be anything.
-     */
-    check?: (request: FastifyRequest) => FieldProblem[];
-    /** Headers of every success. */
-    sends?: Readonly<Record<string, string>>;
-    /** Successes are logged at `debug`, as those of reads are. */
-    isRoutine?: boolean;
-    /** It responds while the service is overloaded or stopping, too. */
-    isOperation?: boolean;
-    /** Which credential it takes, and all else that openapi.json says of it. */
-    described?: RouteDescription;
-  }
 }
 
 /**

@@ -18,13 +18,16 @@ import type { Tracing } from '#shared/tracing.ts';
 import type { Log } from '#shared/log.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createResponseHooks } from './responses/response-hooks.ts';
-import { createUnread } from './responses/unread.ts';
+import { createUnread } from './responses/send-read.ts';
 import {
   type BodyBudget,
   createBodyBudget,
   createBodyReader,
   releaseBodies,
-} from './requests/read-body.ts';
+  acceptJson,
+  checkBodies,
+  type ParseJson,
+} from './requests/body.ts';
 import {
   type EarlyResponder,
   createClientErrorHandler,
@@ -51,11 +54,10 @@ import { meRoutes } from './routes/me.ts';
 import { problemRoutes } from './routes/problems.ts';
 import { receiptStatusRoutes } from './routes/receipt-status.ts';
 import { securityTxtRoutes } from './routes/security-txt.ts';
-import { acceptJson, checkBodies, type ParseJson } from './requests/json-body.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
 import { measureBodies, createRefusalLog, traceRequests } from './telemetry/requests.ts';
 import { createRefusalLimiter } from './auth/refusal-limiter.ts';
-import { validateRequests } from './requests/validate-request.ts';
+import { validateRequests } from './route.ts';
 
 /** Makes any of our HTTP servers. */
 export type ServerSetup = {

@@ -9,7 +9,7 @@ import type { PartnerRefusal } from '#shared/outcomes/refusals.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import type { AreaContext } from '../context.ts';
 import { authenticateBearer } from './bearer.ts';
-import { rawBodyOf } from '../requests/json-body.ts';
+import { rawBodyOf } from '../requests/body.ts';
 import { headerValues } from '../requests/headers.ts';
 import type { PartnerMetrics } from '../telemetry/partner-metrics.ts';
 

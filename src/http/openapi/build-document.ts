@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { VERSION } from '#shared/program.ts';
 import { ENTITY_TAGS } from '../requests/headers.ts';
 import { withUsedParts, type OpenApiDocument, operationKeysOf } from './document.ts';
-import type { RouteDescription } from './describe-route.ts';
+import type { RouteDescription } from '../route.ts';
 import { withExample } from './examples.ts';
 import { shareParts } from './references.ts';
 import { problemExamples, responsesOf, schemesOf } from './responses.ts';

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import type { ErrorCode } from '#shared/errors.ts';
 import { errorCodes, problems } from '#shared/outcomes/problems.ts';
 import { PROBLEM_MEDIA_TYPE } from '../problems/problem.ts';
-import { isBodiless } from '../requests/read-body.ts';
-import { keyHeaders, type RouteDescription, type SecurityScheme } from './describe-route.ts';
+import { isBodiless, keyHeaders, type RouteDescription, type SecurityScheme } from '../route.ts';
 import type { ToJsonSchema } from './schemas.ts';
 
 const fieldProblemOut = z

@@ -5,7 +5,7 @@ import { paginationOut } from '#shared/pagination/page.ts';
 import { requireBearer } from '../auth/bearer.ts';
 import { uncached, linkNext } from '../responses/headers.ts';
 import type { BearerContext, HttpApp } from '../context.ts';
-import { describeRoute } from '../openapi/describe-route.ts';
+import { describeRoute } from '../route.ts';
 import { pageParameters, sinceParameter } from '../requests/parameters.ts';
 
 /** Longer than any subject of ours: a workspace and an artifact's id among them. */

@@ -3,7 +3,7 @@ import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { originOf, requireBearer } from '../auth/bearer.ts';
 import { uncached, linkNext } from '../responses/headers.ts';
 import type { BearerContext, HttpApp } from '../context.ts';
-import { describeRoute } from '../openapi/describe-route.ts';
+import { describeRoute } from '../route.ts';
 import { leadParams, pageQuery } from '../requests/parameters.ts';
 
 const PATH = '/api/v1/claims';

@@ -6,9 +6,8 @@ import { type ErrorCode, TrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
 import type { WebhookRefusal } from '#shared/outcomes/refusals.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
-import { acceptRawJson, rawBodyOf } from '../requests/json-body.ts';
-import { declaredBytes } from '../requests/read-body.ts';
-import { describeRoute } from '../openapi/describe-route.ts';
+import { acceptRawJson, rawBodyOf, declaredBytes } from '../requests/body.ts';
+import { describeRoute } from '../route.ts';
 import { requireJson } from '../requests/headers.ts';
 import { toTrackportError } from '../problems/failure.ts';
 

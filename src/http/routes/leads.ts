@@ -14,8 +14,8 @@ import { splitLabels } from '#leads/model/labels.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
 import { requireLeadGrant, visibilityOf } from '../auth/key-access.ts';
 import { nextLink, REVALIDATED } from '../responses/headers.ts';
-import { cacheStatus, renderOnce, sendRendered } from '../responses/rendered-response.ts';
-import { describeRoute, keyHeaders } from '../openapi/describe-route.ts';
+import { cacheStatus, renderOnce, sendRendered } from '../responses/send-read.ts';
+import { describeRoute, keyHeaders } from '../route.ts';
 import { createReadMetrics } from '../telemetry/requests.ts';
 import { leadParams, pageParameters, sinceParameter } from '../requests/parameters.ts';
 
@@ -86,8 +86,9 @@ export function leadRoutes(app: HttpApp, context: AreaContext): void {
   app.get('/api/v1/leads/:leadId', detailRoute, (request, reply) =>
     leads.reader.read(request.params.leadId, visibilityOf(request)).then(({ value, cache }) => {
       count(cache.outcome);
-      return unread.send(request, renderLead(value).length, () =>
-        sendRendered({ request, reply }, renderOne(value), headersOf(cache)),
+      const rendered = renderOne(value);
+      return unread.send(request, rendered.bytes.length, () =>
+        sendRendered({ request, reply }, rendered, headersOf(cache)),
       );
     }),
   );

@@ -7,7 +7,7 @@ import { instantOut } from '#shared/instant-out.ts';
 import type { AreaContext, HttpApp, KeyHolder } from '../context.ts';
 import { admitKey, keyHolderOf } from '../auth/key-access.ts';
 import { uncached } from '../responses/headers.ts';
-import { describeRoute } from '../openapi/describe-route.ts';
+import { describeRoute } from '../route.ts';
 
 const deprecatedReadOut = z
   .object({ id: z.string(), version: z.string(), sunsetAt: instantOut.optional() })

@@ -6,13 +6,13 @@ import type { Partner } from '#partners/partner.ts';
 import { type PartnerPath, partnerPaths } from '#partners/receipts/receipt.ts';
 import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
 import { type AreaContext, type EarlyRequest, type HttpApp, hangUpOf } from '../context.ts';
-import { acceptRawJson, rawBodyOf } from '../requests/json-body.ts';
+import { acceptRawJson, rawBodyOf } from '../requests/body.ts';
 import type { RethrowRefusal } from '../auth/refusal-limiter.ts';
 import { createPartnerMetrics } from '../telemetry/partner-metrics.ts';
-import { JSON_MEDIA_TYPE } from '../responses/rendered-response.ts';
+import { JSON_MEDIA_TYPE } from '../responses/send-read.ts';
 import { rateLimitHeaders } from '../responses/headers.ts';
 import { routedPath } from '../requests/paths.ts';
-import { describeRoute } from '../openapi/describe-route.ts';
+import { describeRoute } from '../route.ts';
 import {
   authenticatePartner,
   type PartnerArea,

@@ -8,8 +8,8 @@ import { receiptStatusOut } from '#partners/receipts/status.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
 import { prefers } from '../requests/headers.ts';
 import { REVALIDATED } from '../responses/headers.ts';
-import { createRenderer, sendRendered, strongEtag } from '../responses/rendered-response.ts';
-import { describeRoute } from '../openapi/describe-route.ts';
+import { createRenderer, sendRendered, strongEtag } from '../responses/send-read.ts';
+import { describeRoute } from '../route.ts';
 
 /** Prefix of status addresses. */
 export const STATUS_PATH = '/api/v1/receipt-status';

@@ -12,7 +12,7 @@ import {
 import { originOf, requireBearer } from '../auth/bearer.ts';
 import { uncached, linkNext } from '../responses/headers.ts';
 import type { BearerContext, HttpApp } from '../context.ts';
-import { describeRoute } from '../openapi/describe-route.ts';
+import { describeRoute } from '../route.ts';
 import { pageParameters, parsedBy, sinceParameter } from '../requests/parameters.ts';
 
 /** As receipts store it. */

@@ -4,7 +4,7 @@ import type { Log } from '#shared/log.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CacheStatus } from '#leads/reading/lead-reader.ts';
-import type { BodyBudget } from '../requests/read-body.ts';
+import type { BodyBudget } from '../requests/body.ts';
 import type { Span, Tracing } from '#shared/tracing.ts';
 import type { HttpApp } from '../context.ts';
 

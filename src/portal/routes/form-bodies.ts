@@ -1,9 +1,8 @@
 /** Forms as browsers send them, and the tokens by which they are known to be ours. */
 import type { FastifyRequest } from 'fastify';
 import type { Session } from '#access/sessions/sessions.ts';
-import { type HttpApp, hangUpOf } from '#http/context.ts';
-import { takeBodies } from '#http/requests/json-body.ts';
-import type { ReadBody } from '#http/requests/read-body.ts';
+import { type HttpApp, hangUpOf, type ReadBody } from '#http/context.ts';
+import { takeBodies } from '#http/requests/body.ts';
 import { hmacSha256, sameDigest } from '#shared/crypto/hash.ts';
 import type { FormPairs } from '#shared/text/form-text.ts';
 import type { TypedFields } from '../page.ts';

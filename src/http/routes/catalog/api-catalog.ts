@@ -7,7 +7,7 @@ import {
   type RenderedResponse,
   sendRendered,
   strongEtag,
-} from '../../responses/rendered-response.ts';
+} from '../../responses/send-read.ts';
 
 const PATH = '/.well-known/api-catalog';
 const PROFILE = 'https://www.rfc-editor.org/info/rfc9727';

@@ -24,9 +24,8 @@ import {
   sunsetParameter,
   versionHeaderNames,
 } from './schema.ts';
-import { withCheck } from '../../requests/validate-request.ts';
+import { withCheck, describeRoute } from '../../route.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
-import { describeRoute } from '../../openapi/describe-route.ts';
 
 const PATH = '/api/v1/catalog/:id';
 

@@ -30,7 +30,7 @@ import {
   createResponseCache,
   type ResponseCache,
   sendRendered,
-} from '../../responses/rendered-response.ts';
+} from '../../responses/send-read.ts';
 import { pageQuery } from '../../requests/parameters.ts';
 import {
   artifactParams,
@@ -41,8 +41,7 @@ import {
   ofCaller,
 } from './schema.ts';
 import { countRead } from './usage.ts';
-import { describeRoute } from '../../openapi/describe-route.ts';
-import { withCheck } from '../../requests/validate-request.ts';
+import { describeRoute, withCheck } from '../../route.ts';
 
 const PATH = '/api/v1/catalog';
 

@@ -6,7 +6,7 @@ import { artifactUsageOut } from '#catalog/version/version-out.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { forCatalogReaders, readByOf, readerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, HttpApp } from '../../context.ts';
-import { describeRoute } from '../../openapi/describe-route.ts';
+import { describeRoute } from '../../route.ts';
 import { artifactParams, versionQuery, ofCaller } from './schema.ts';
 
 /** Puts a read of a version into the record. HEAD only asks about it. */

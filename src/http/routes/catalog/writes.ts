@@ -16,9 +16,8 @@ import { parseIfMatch } from '../../requests/headers.ts';
 import { contentOnlyIn, draftIn, patchIn, problemsInBody } from '#catalog/version/content-check.ts';
 import { artifactParams, ifMatchHeader, versionQuery, versionHeaderNames } from './schema.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
-import { describeRoute } from '../../openapi/describe-route.ts';
-import { takeBodies, toBody } from '../../requests/json-body.ts';
-import { withCheck } from '../../requests/validate-request.ts';
+import { describeRoute, withCheck } from '../../route.ts';
+import { takeBodies, toBody } from '../../requests/body.ts';
 
 const PATH = '/api/v1/catalog';
 

@@ -17,7 +17,7 @@ import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/text/un
 import { paginationOut } from '#shared/pagination/page.ts';
 import { isPlainLine } from '#shared/text/visible.ts';
 import { atMost } from '#shared/field-problems.ts';
-import { describeRoute } from '../../openapi/describe-route.ts';
+import { describeRoute } from '../../route.ts';
 import { uncached } from '../../responses/headers.ts';
 import { pageQuery } from '../../requests/parameters.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test, beforeAll, onTestFinished } from 'vitest';
-import { createBodyBudget, createBodyBytes, collectBytes } from '#http/requests/read-body.ts';
+import { createBodyBudget, createBodyBytes, collectBytes } from '#http/requests/body.ts';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';

@@ -6,7 +6,7 @@ import {
   strongEtag,
   sendRendered,
   createResponseCache,
-} from '#http/responses/rendered-response.ts';
+} from '#http/responses/send-read.ts';
 import nock from 'nock';
 import { createServer } from '#http/server.ts';
 import { exchangeBytes } from '../../e2e/support/raw-http.ts';

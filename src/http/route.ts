@@ -1,9 +1,136 @@
+/** One description of a route: its schemas, checks and document come of it. */
 import type { FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import { z } from 'zod';
-import { type FieldProblem, validationFailed } from '#shared/errors.ts';
-import { isRecord } from '#shared/text/json.ts';
+import type { Scope } from '#access/tokens.ts';
+import { type ErrorCode, type FieldProblem, validationFailed } from '#shared/errors.ts';
 import { checkFields, namesOf, type Part, PROBLEMS_MAX } from '#shared/field-problems.ts';
-import { isBodilessRoute } from './read-body.ts';
+import { isRecord } from '#shared/text/json.ts';
+
+/** Ways to authenticate, as openapi.json names them. */
+export type SecurityScheme =
+  | 'ApiKey'
+  | 'Bearer'
+  | 'PartnerSignature'
+  | 'VendorSignature'
+  | 'WebhookSignature'
+  | 'TrackerSignature';
+
+/**
+ * Without a schema the response has no body (204). `mediaTypes` are by default JSON alone; what comes as one of
+ * `others` has a schema of its own.
+ */
+type Success = {
+  description: string;
+  schema?: z.ZodType;
+  mediaTypes?: readonly string[];
+  others?: Readonly<Record<string, z.ZodType>>;
+};
+
+/** A route in openapi.json, but for its schemas. */
+export type RouteDescription = {
+  tag: string;
+  operationId: string;
+  summary: string;
+  description?: string;
+  /** The scope that a bearer token must have. */
+  scope?: Scope;
+  /** Of several, one will do. Default: with a scope a bearer token, else no credential is needed. */
+  security?: SecurityScheme | readonly SecurityScheme[];
+  /** Content of a raw body, which is read once its signature was checked. */
+  signedBody?: z.ZodType;
+  /** Successful responses by status. */
+  ok: Readonly<Record<number, Success>>;
+  /** The route honours `If-None-Match`. */
+  notModified?: boolean;
+  /** Names of the headers of successful responses, explained in `build-document.ts`, beside those of all. */
+  headers?: readonly string[];
+  /** The same of problems, each with its statuses. */
+  problemHeaders?: Readonly<Record<string, readonly number[]>>;
+  /** The codes of this route, beside those that its method and credential bring along. */
+  problems: readonly ErrorCode[];
+};
+
+type RequestSchemas = {
+  params?: z.ZodType;
+  querystring?: z.ZodType;
+  headers?: z.ZodType;
+  body?: z.ZodType;
+};
+
+type Route<R extends RequestSchemas> = RouteDescription & {
+  request?: R;
+  /** Ignore query parameters that are not named instead of refusing them. */
+  freeQuery?: boolean;
+  /** Bytes; default 1 MiB. */
+  bodyLimit?: number;
+  /** Headers of every success, in the spelling of openapi.json. Names in `headers` are those of others. */
+  sends?: Readonly<Record<string, string>>;
+  /** Successes are logged at `debug`, as those of reads are. */
+  isRoutine?: boolean;
+};
+
+type Responses<S extends Readonly<Record<number, Success>>> = {
+  [K in keyof S]: S[K] extends { schema: z.ZodType } ? S[K]['schema'] : never;
+};
+
+/** The options of a route: its schemas, and all that openapi.json says. */
+export function describeRoute<const R extends RequestSchemas, const S extends Route<R>['ok']>({
+  request,
+  freeQuery,
+  bodyLimit,
+  isRoutine,
+  sends = {},
+  headers = [],
+  ...rest
+}: Route<R> & { ok: S }) {
+  const described: RouteDescription = { ...rest, headers: [...Object.keys(sends), ...headers] };
+  const bodies = Object.entries(described.ok).filter(([, { schema }]) => schema);
+  return {
+    bodyLimit,
+    config: { freeQuery, isRoutine, sends, described },
+    schema: {
+      ...(request as R),
+      response: Object.fromEntries(
+        bodies.map(([status, { schema }]) => [status, schema]),
+      ) as Responses<S>,
+    },
+  };
+}
+
+/** Headers of every response to the holder of a key. */
+export const keyHeaders = ['RateLimit-Policy', 'RateLimit', 'Key-Expires'] as const;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Query parameters that the schema does not name are ignored instead of refused. */
+    freeQuery?: boolean;
+    /** The route looks at its body itself. */
+    freeBody?: boolean;
+    /**
+     * Finds what no schema can know, such as words of the configuration, so that it is reported
+     * together with the rest. A part that its schema refused is as it was given, and can be anything.
+     */
+    check?: (request: FastifyRequest) => FieldProblem[];
+    /** Headers of every success. */
+    sends?: Readonly<Record<string, string>>;
+    /** Successes are logged at `debug`, as those of reads are. */
+    isRoutine?: boolean;
+    /** It responds while the service is overloaded or stopping, too. */
+    isOperation?: boolean;
+    /** Which credential it takes, and all else that openapi.json says of it. */
+    described?: RouteDescription;
+  }
+}
+
+/** True for methods whose body means nothing, and is never looked at (RFC 9110 section 9.3.1). */
+export function isBodiless(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** The same of a route: true when all its methods are such. */
+export function isBodilessRoute({ method }: Pick<RouteOptions, 'method'>): boolean {
+  return [method].flat().every(isBodiless);
+}
 
 /** The parts of a request in the order in which their mistakes are listed. */
 const parts: readonly Part[] = ['params', 'querystring', 'headers', 'body'];

@@ -1,13 +1,113 @@
-import type { Readable } from 'node:stream';
-import type { FastifyRequest, onSendHookHandler, RouteOptions } from 'fastify';
-import { TrackportError } from '#shared/errors.ts';
+/** A body on its way in: refused before it is read, read within the budget, parsed, let go with the response. */
 import { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import type {
+  FastifyRequest,
+  onSendHookHandler,
+  preParsingHookHandler,
+  RouteOptions,
+} from 'fastify';
+import type { z } from 'zod';
 import { releaseMemory } from '#shared/bytes.ts';
+import { TrackportError } from '#shared/errors.ts';
+import type { JsonRules } from '#shared/text/json.ts';
+import { type HttpApp, hangUpOf, type ReadBody } from '../context.ts';
+import { isBodiless, isBodilessRoute } from '../route.ts';
+import { mediaTypeProblem, notJson } from './headers.ts';
+
+/** Members and elements of a body: many times what any of our routes can use. */
+const VALUES_MAX = 10_000;
+
+/** `parseJsonText`, wherever it runs. */
+export type ParseJson = (bytes: Buffer, rules: JsonRules, signal?: AbortSignal) => unknown;
+
+type Readers = { read: ReadBody; parse: ParseJson };
+
+/** Bodies are `application/json` in UTF-8, not compressed, and parsed by our own strict rules. */
+export function acceptJson(app: HttpApp, { read, parse }: Readers): void {
+  takeBodies(app, { types: ['application/json'], read }, (request, bytes) =>
+    toBody(request, bytes, () => parse(bytes, { valuesMax: VALUES_MAX }, hangUpOf(request))),
+  );
+}
+
+/** Returns the body, or a promise of it. */
+type Parse = (request: FastifyRequest, bytes: Buffer) => unknown;
+
+/** In this scope, and below it, bodies of these types are read and parsed, and no others. */
+export function takeBodies(
+  app: HttpApp,
+  { types, read }: { types: string[] | RegExp; read: ReadBody },
+  parse: Parse,
+): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(types, async (request: FastifyRequest, payload: Readable) =>
+    parse(request, await read(request, payload)),
+  );
+  app.addContentTypeParser('*', takeNothing);
+}
+
+/**
+ * An empty body is none, whatever it is called and also when it comes in chunks. Of any other the
+ * first byte is too much.
+ */
+async function takeNothing(request: FastifyRequest, payload: Readable): Promise<undefined> {
+  if ((declaredBytes(request) ?? 0) > 0) throw notJson();
+  await collectBytes(payload, 0, () => notJson());
+}
+
+/**
+ * The parsed body of a request. Some clients announce JSON with every request, so that an empty body is
+ * none where none is needed.
+ */
+export async function toBody(
+  request: FastifyRequest,
+  bytes: Buffer,
+  parse: () => unknown,
+): Promise<unknown> {
+  const schema = request.routeOptions.schema?.body as z.ZodType | undefined;
+  const isNone = bytes.length === 0 && (!schema || schema.safeParse(undefined).success);
+  return isNone ? undefined : parse();
+}
+
+/**
+ * In this scope, and below it, `request.body` is the untouched bytes: what a signature covers.
+ * A request without a body has an empty buffer.
+ */
+export function acceptRawJson(
+  app: HttpApp,
+  read: ReadBody,
+  types: string[] | RegExp = ['application/json'],
+): void {
+  takeBodies(app, { types, read }, (_request, bytes) => bytes);
+}
+
+/** The bytes of a request in a scope of `acceptRawJson`. */
+export function rawBodyOf(request: FastifyRequest): Buffer {
+  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+}
+
+/**
+ * Compressed bodies, other charsets and what is said to be too large are refused before a byte of the
+ * body is read, and before the route's own `preParsing`. A body of a GET means nothing (RFC 9110
+ * section 9.3.1), is never looked at, and costs no hook.
+ */
+export function checkBodies(route: RouteOptions): void {
+  if (isBodilessRoute(route)) return;
+  route.preParsing = [checkBeforeReading, ...[route.preParsing ?? []].flat()];
+}
+
+const checkBeforeReading: preParsingHookHandler = (request, _reply, payload, done) => {
+  done(isBodiless(request.method) ? null : unreadProblem(request), payload);
+};
+
+function unreadProblem(request: FastifyRequest): TrackportError | null {
+  const problem = mediaTypeProblem(request);
+  if (problem) return problem;
+  const { bodyLimit } = request.routeOptions;
+  return (declaredBytes(request) ?? 0) > bodyLimit ? tooLarge() : null;
+}
 
 const RETRY_AFTER_SECONDS = 2;
-
-/** Reads bodies within the limit of the route and the budget of the server. */
-export type ReadBody = (request: FastifyRequest, payload: Readable) => Promise<Buffer>;
 
 /**
  * Fastify's own reading bounds each body, but not all of them together. What a body holds is
@@ -62,16 +162,6 @@ const releaseBody: onSendHookHandler = (request, _reply, payload, done) => {
   done(null, payload);
 };
 
-/** True for methods whose body means nothing, and is never looked at (RFC 9110 section 9.3.1). */
-export function isBodiless(method: string): boolean {
-  return method === 'GET' || method === 'HEAD';
-}
-
-/** The same of a route: true when all its methods are such. */
-export function isBodilessRoute({ method }: Pick<RouteOptions, 'method'>): boolean {
-  return [method].flat().every(isBodiless);
-}
-
 /** Bytes that the body is said to have; undefined when it comes in chunks. Node checks the number. */
 export function declaredBytes({ headers }: Pick<FastifyRequest, 'headers'>): number | undefined {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers;
@@ -80,7 +170,7 @@ export function declaredBytes({ headers }: Pick<FastifyRequest, 'headers'>): num
 }
 
 /** The 413 of a body beyond the limit of its route. */
-export function tooLarge(): TrackportError {
+function tooLarge(): TrackportError {
   return new TrackportError('payload-too-large', {
     detail: 'The body is larger than this path accepts.',
   });
@@ -97,7 +187,7 @@ function noRoom(): TrackportError {
 const SMALL_BODY_BYTES_MAX = 64 * 1024;
 
 /** The memory of one body in flight. */
-export type BodyHold = {
+type BodyHold = {
   /** Counts the bytes that have come so far. False, and the whole body is let go, when there is no room. */
   grow(bytes: number): boolean;
   /** Idempotent. */
