@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/clock.ts';
-import { digestOf, type SecretStatus, statusOf } from './intake/signature.ts';
+import { digestOf, type SecretStatus, statusOf } from './intake/signing.ts';
 import type { Partner, PartnerList } from './partner.ts';
 import type { Traffic, TrafficSum } from './traffic.ts';
 

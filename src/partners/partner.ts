@@ -2,18 +2,16 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { MINUTE } from '#shared/clock.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 import {
+  createHmacSigning,
   digestOf,
+  fixedSignings,
+  type HmacForm,
   type PartnerSecret,
+  type Scheme,
+  type Signing,
   signingKey,
   statusOf,
   type TriedKey,
-} from './intake/signature.ts';
-import {
-  createHmacSigning,
-  fixedSignings,
-  type HmacForm,
-  type Scheme,
-  type Signing,
 } from './intake/signing.ts';
 
 export const deletionActions = ['relabel', 'close', 'comment', 'redact', 'delete'] as const;

@@ -1,8 +1,9 @@
-import { createHmac, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 import { Webhook } from 'standardwebhooks';
 import { MINUTE, SECOND } from '#shared/clock.ts';
-import { webhookSecretBytes } from '#shared/crypto/secret.ts';
+import { sha256Hex } from '#shared/crypto/hash.ts';
+import { type Secret, webhookSecretBytes } from '#shared/crypto/secret.ts';
 import { toPathAndQuery } from '#shared/text/address.ts';
 
 /** Content that is signed; the scheme says which of it. */
@@ -199,4 +200,35 @@ export function toSignedUri(uri: string): string {
  */
 export function toPublicUri(publicUrl: string, requestTarget: string): string {
   return publicUrl.replace(/\/+$/, '') + toPathAndQuery(requestTarget);
+}
+
+/** A signing secret, active from `notBefore` on and until `notAfter` (ms), both inclusive. */
+export type PartnerSecret = { value: Secret; notBefore?: number; notAfter?: number };
+
+/** Before `notBefore`, after `notAfter`, or neither. */
+export type SecretStatus = 'active' | 'expired' | 'not-yet-active';
+
+/** A key to try, the start of its secret's digest, and whether the secret may sign at this time. */
+export type TriedKey = { key: KeyObject; status: SecretStatus; digest: string };
+
+/** Status of the secret at `now`. */
+export function statusOf(
+  { notBefore = -Infinity, notAfter = Infinity }: PartnerSecret,
+  now: number,
+): SecretStatus {
+  if (now > notAfter) return 'expired';
+  return now < notBefore ? 'not-yet-active' : 'active';
+}
+
+/** Stands for a secret where people look: eight hexadecimal digits of its SHA-256. */
+export function digestOf(secret: Secret): string {
+  return sha256Hex(secret.reveal()).slice(0, 8);
+}
+
+/** The key that a secret stands for. @throws {TypeError} it is empty, or none for this scheme */
+export function signingKey(secret: Secret, signing: Pick<Signing, 'keyBytes'> = {}): KeyObject {
+  const text = secret.reveal();
+  const bytes = signing.keyBytes ? signing.keyBytes(text) : Buffer.from(text);
+  if (!bytes?.length) throw new TypeError('a signing secret is empty or of another form');
+  return createSecretKey(bytes);
 }

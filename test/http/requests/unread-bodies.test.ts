@@ -1,7 +1,7 @@
 import { type AddressInfo, connect } from 'node:net';
 import nock from 'nock';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { looksSigned } from '#partners/intake/signature.ts';
+import { looksSigned } from '#partners/intake/signed-request.ts';
 import { fixedSignings } from '#partners/intake/signing.ts';
 import { eventually } from '../../support/eventually.ts';
 import { buildPartnerServer, NOW } from '../../partners/support.ts';

@@ -2,14 +2,15 @@ import { createHmac, type KeyObject } from 'node:crypto';
 import { Webhooks } from '@octokit/webhooks';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { checkSignature, type SignedRequest } from '#partners/intake/signed-request.ts';
 import {
-  checkSignature,
+  fixedSignings,
   type SecretStatus,
-  type SignedRequest,
   signingKey,
+  toPublicUri,
+  toSignedUri,
   type TriedKey,
-} from '#partners/intake/signature.ts';
-import { fixedSignings, toPublicUri, toSignedUri } from '#partners/intake/signing.ts';
+} from '#partners/intake/signing.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { NOW, SECRET_ONE, SECRET_TWO } from '../support.ts';
 import { bodyOf, secretsOfVector, vectors } from './vectors.ts';
