@@ -15,10 +15,7 @@ import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createDirectoryFiller, type DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
 import { createChangeLog } from '#leads/instance-changes/change-log.ts';
-import {
-  createInstanceChanges,
-  type InstanceChanges,
-} from '#leads/instance-changes/instance-changes.ts';
+import { createInstanceChanges } from '#leads/instance-changes/instance-changes.ts';
 import { readRemovalReaders } from '#leads/lead-feed/removal-readers.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import { createPartners, type Partners } from '#partners/index.ts';
@@ -77,7 +74,6 @@ export type App = Base & {
   leads: Leads;
   claimedLeads: ClaimedLeads;
   filler: DirectoryFiller;
-  instanceChanges: InstanceChanges;
   bodies: BodyReaders;
   bodyThread: Thread<typeof bodyFunctions>;
   /** Without it nothing that needs a bearer token is served. */
@@ -111,12 +107,11 @@ function composeTracker(
   return createTracker({ settings, clock, cut, onExchange, log });
 }
 
-/** Leads on the tracker, with the claims and the directory of the open store, and the changes of other instances. */
+/** Leads on the tracker, with the claims and the directory of the open store. From now on other instances count. */
 async function composeLeads(
-  base: Base,
+  { config, settings, store, registry, clock: ownClock, log, cleanup }: Base,
   tracker: Tracker,
-): Promise<Pick<App, 'leads' | 'claimedLeads' | 'filler' | 'instanceChanges'>> {
-  const { config, settings, store, registry, clock: ownClock, log, cleanup } = base;
+): Promise<Pick<App, 'leads' | 'claimedLeads' | 'filler'>> {
   const { leadTracker, repository, clock } = tracker;
   const rules = leadRules(config, settings);
   const instanceChanges = createInstanceChanges({
@@ -126,28 +121,6 @@ async function composeLeads(
     log,
   });
   cleanup.push('the changes of instances', () => instanceChanges.close());
-  const leads = createLeads({
-    onFeedItem: leadFeedMetrics(registry, { listeners: () => leads.leadFeed.listeners() }),
-    clock,
-    log,
-    tracker: leadTracker,
-    claims: createClaimView(store.leads),
-    instanceChanges,
-    cursors: store.cursors,
-    rules,
-    freshForMs: config.leads.freshFor,
-    staleIfErrorMs: config.leads.staleIfError,
-    cacheBytesMax: config.leads.cacheSizeMax,
-    store: store.leads,
-    lookKey: directoryKeyOf(store),
-    identify: () => filler.identify(),
-  });
-  cleanup.push('the lead feed', () => leads.leadFeed.close());
-  leadMetrics(registry, {
-    tracker: leadTracker,
-    clockSkewMs: () => tracker.clockSkewMs(),
-    cacheBytes: () => leads.cacheBytes(),
-  });
   const filler = createDirectoryFiller({
     tracker: leadTracker,
     store: store.leads,
@@ -159,35 +132,31 @@ async function composeLeads(
     clock,
     log,
   });
-  const claimedLeads = { ...store.leads, cursors: store.cursors };
-  const made = { leads, claimedLeads, filler, instanceChanges };
-  await followOthers(base, made);
-  return made;
-}
-
-/**
- * From now on what other instances on the same store learn counts here, too.
- * @throws {store-unavailable}
- */
-async function followOthers(
-  { registry, log }: Base,
-  { leads, filler, instanceChanges }: Pick<App, 'leads' | 'filler' | 'instanceChanges'>,
-): Promise<void> {
-  const countGap = instanceChangeMetrics(registry);
-  // The directory is in the store already; the repository behind the name is not.
-  const forgetEverything = (): void => {
-    leads.applyEvent({ kind: 'everything' });
-    filler.apply({ kind: 'everything' });
-  };
-  await instanceChanges.subscribe({
-    onChange: (change) =>
-      change.kind === 'everything' ? forgetEverything() : leads.applyEvent(change),
-    onGap: () => {
-      countGap();
-      log.warn({}, 'changes of other instances were missed');
-      forgetEverything();
-    },
+  const leads = createLeads({
+    onFeedItem: leadFeedMetrics(registry, { listeners: () => leads.leadFeed.listeners() }),
+    onGap: instanceChangeMetrics(registry),
+    clock,
+    log,
+    tracker: leadTracker,
+    claims: createClaimView(store.leads),
+    filler,
+    instanceChanges,
+    cursors: store.cursors,
+    rules,
+    freshForMs: config.leads.freshFor,
+    staleIfErrorMs: config.leads.staleIfError,
+    cacheBytesMax: config.leads.cacheSizeMax,
+    store: store.leads,
+    lookKey: directoryKeyOf(store),
   });
+  cleanup.push('the lead feed', () => leads.leadFeed.close());
+  leadMetrics(registry, {
+    tracker: leadTracker,
+    clockSkewMs: () => tracker.clockSkewMs(),
+    cacheBytes: () => leads.cacheBytes(),
+  });
+  await leads.followOthers();
+  return { leads, claimedLeads: { ...store.leads, cursors: store.cursors }, filler };
 }
 
 /** The label that a reload replaces counts from the next look on, for what is cached too. */

@@ -1,5 +1,4 @@
 import type { TrackerWebhook } from '#http/context.ts';
-import { toInstanceChange } from '#leads/instance-changes/change-log.ts';
 import { TRACKER } from '#partners/traffic.ts';
 import type * as functions from './body-functions.ts';
 import {
@@ -11,9 +10,9 @@ import { isHeavy, refuseThread, type Thread } from '#adapters/threads/thread.ts'
 import { transferablesOf } from '#shared/bytes.ts';
 import type { App } from './compose.ts';
 
-/** Takes changes of the tracker to the cache of leads, then to the directory and to other instances. */
+/** Deliveries of the tracker: verified, put on record, and taken to the leads. */
 export function createTrackerWebhook(app: App): TrackerWebhook {
-  const { settings, bodyThread, tracker, leads, filler, instanceChanges, traffic } = app;
+  const { settings, bodyThread, tracker, leads, traffic } = app;
   const { repository } = tracker;
   const createVerifier = createThreadedVerifiers(bodyThread);
   const verifier = settings.derive((current) =>
@@ -29,16 +28,9 @@ export function createTrackerWebhook(app: App): TrackerWebhook {
       traffic.record(TRACKER, 'verified', '');
       return event;
     },
-    onTrackerEvent: (event) => {
-      leads.applyEvent(event);
-      filler.apply(event);
-      const change = toInstanceChange(event);
-      if (change) instanceChanges.publish(change);
-    },
+    onTrackerEvent: (event) => leads.applyEvent(event),
     onRefused: (reason) => traffic.record(TRACKER, 'refused', reason),
-    settled: async () => {
-      await Promise.all([filler.settled(), instanceChanges.settled()]);
-    },
+    settled: () => leads.settled(),
   };
 }
 

@@ -3,8 +3,9 @@ import type { Log } from '#shared/log.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 
 import type { ClaimView } from './claims/claim-view.ts';
-import type { InstanceChange } from './instance-changes/change-log.ts';
-import type { Follower } from './instance-changes/instance-changes.ts';
+import type { DirectoryFiller } from './directory/fill-directory.ts';
+import { type InstanceChange, toInstanceChange } from './instance-changes/change-log.ts';
+import type { InstanceChanges } from './instance-changes/instance-changes.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
 import { createLeadFeed, type LeadFeed } from './lead-feed/lead-feed.ts';
 import { hideLead } from './lead-feed/note-changes.ts';
@@ -20,15 +21,16 @@ type LeadsOptions = {
   log: Log;
   tracker: LeadTracker;
   claims: ClaimView;
-  instanceChanges: Follower;
+  filler: Pick<DirectoryFiller, 'identify' | 'apply' | 'settled'>;
+  instanceChanges: InstanceChanges;
   cursors: CursorSealer;
   store: LeadStore;
   /** The sub-key that what leads look like is digested with. */
   lookKey: Buffer;
   /** Called for each item of the feed; `lagMs` since its change, on a stream that had all before it. */
   onFeedItem?: (lagMs?: number) => void;
-  /** Makes sure that the store knows the repository. @throws {tracker-unavailable} */
-  identify: () => Promise<void>;
+  /** Called when changes of other instances were missed. */
+  onGap?: () => void;
   rules: LeadRules;
   /** Age of a response at most. */
   freshForMs: number;
@@ -38,12 +40,22 @@ type LeadsOptions = {
   cacheBytesMax: number;
 };
 
-/** The leads area: reading, and taking in what the tracker's webhook reports. */
+/** The leads area: reading, and taking in what the tracker's webhook and other instances report. */
 export type Leads = {
   reader: LeadReader;
   leadFeed: LeadFeed;
-  /** Synchronous: when it returns, nothing that the event contradicts is served as fresh. */
-  applyEvent(event: TrackerEvent | InstanceChange): void;
+  /**
+   * Takes in what the tracker's webhook said: when it returns, nothing that the event contradicts is served as fresh
+   * here. The directory and the other instances learn of it behind that.
+   */
+  applyEvent(event: TrackerEvent): void;
+  /**
+   * From now on what other instances on the same store learn counts here, too. Once, before anything is cached.
+   * @throws {store-unavailable}
+   */
+  followOthers(): Promise<void>;
+  /** Resolves when all that came of the events so far is in the store, or given up. */
+  settled(): Promise<void>;
   /** Estimated bytes of upstream pages and issues in the cache. */
   cacheBytes(): number;
 };
@@ -52,7 +64,7 @@ const PAGES_SHARE = 0.25;
 
 export function createLeads(options: LeadsOptions): Leads {
   const { clock, tracker, store, rules, cursors, cacheBytesMax } = options;
-  const { freshForMs, staleIfErrorMs, lookKey, identify } = options;
+  const { freshForMs, staleIfErrorMs, lookKey, filler, instanceChanges } = options;
   const cache = createLeadCache({
     clock,
     tracker,
@@ -75,15 +87,46 @@ export function createLeads(options: LeadsOptions): Leads {
     approvedLabel: rules.approvedLabel,
     deletedLabel: () => foldLabel(rules.deletedLabel),
   };
-  const reader = createLeadReader(source, options.instanceChanges);
+  const reader = createLeadReader(source, instanceChanges);
   const leadFeed = createLeadFeed(
-    { store, cache, reader, clock, lookKey, identify },
+    { store, cache, reader, clock, lookKey, identify: () => filler.identify() },
     { cursors, log: options.log, onItem: options.onFeedItem ?? (() => undefined) },
   );
   return {
     reader,
     leadFeed,
-    applyEvent: (event) => cache.apply(event),
+    applyEvent: (event) => {
+      cache.apply(event);
+      filler.apply(event);
+      const change = toInstanceChange(event);
+      if (change) instanceChanges.publish(change);
+    },
+    followOthers: () => followOthers(options, (change) => cache.apply(change)),
+    settled: async () => {
+      await Promise.all([filler.settled(), instanceChanges.settled()]);
+    },
     cacheBytes: () => cache.bytes,
   };
+}
+
+/**
+ * The counterpart of `applyEvent` on the other instances: whoever published a change has put it into the directory,
+ * which is in the store. The repository behind the name is not, and is asked for anew.
+ */
+async function followOthers(
+  { instanceChanges, filler, log, onGap }: LeadsOptions,
+  applyToCache: (change: InstanceChange) => void,
+): Promise<void> {
+  const onChange = (change: InstanceChange): void => {
+    applyToCache(change);
+    if (change.kind === 'everything') filler.apply(change);
+  };
+  await instanceChanges.follow({
+    onChange,
+    onGap: () => {
+      onGap?.();
+      log.warn({}, 'changes of other instances were missed');
+      onChange({ kind: 'everything' });
+    },
+  });
 }

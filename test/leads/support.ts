@@ -3,6 +3,8 @@ import { createLeads, type Leads } from '#leads/index.ts';
 import type { Claims } from '#leads/claims/claim-view.ts';
 import type { FeedReader } from '#leads/lead-feed/read-changes.ts';
 import type { LeadChange } from '#leads/lead-feed/lead-change.ts';
+import type { InstanceChange } from '#leads/instance-changes/change-log.ts';
+import type { InstanceChanges } from '#leads/instance-changes/instance-changes.ts';
 import type { LeadStore } from '#leads/lead-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import type { Lead } from '#leads/model/lead-out.ts';
@@ -72,12 +74,33 @@ function toRow({ labels, carried, ...change }: LeadChange): object {
   return { ...change, labels: JSON.stringify(labels), carried: JSON.stringify(carried) };
 }
 
+/** A directory that keeps nothing. */
+const unfilled: LeadsOptions['filler'] = {
+  identify: async () => undefined,
+  apply: () => undefined,
+  settled: async () => undefined,
+};
+
+/** The changes of an instance that has its store for itself. */
+export const alone: InstanceChanges = {
+  publish: () => undefined,
+  follow: async () => undefined,
+  isCaughtUp: () => true,
+  catchUp: async () => undefined,
+  settled: async () => undefined,
+  close: async () => undefined,
+};
+
+type LeadsOptions = Parameters<typeof createLeads>[0];
+
 export type World = {
   clock: FakeClock;
   tracker: FakeTracker;
   leads: Leads;
   claim(number: number): void;
   release(number: number): void;
+  /** Another instance has published it. */
+  hearFromOthers(change: InstanceChange): void;
   /** Number of reads of the claims. */
   looksAtClaims(): number;
   list(
@@ -94,10 +117,13 @@ export function createWorld(
     cacheBytesMax?: number;
     rules?: LeadRules;
     feed?: FakeFeed;
-  } = {},
+    clock?: FakeClock;
+    tracker?: FakeTracker;
+  } & Partial<Pick<LeadsOptions, 'filler' | 'instanceChanges' | 'onGap'>> = {},
 ): World {
-  const clock = createFakeClock();
-  const tracker = createFakeTracker(clock);
+  const { clock = createFakeClock(), filler = unfilled, instanceChanges = alone, onGap } = options;
+  const { tracker = createFakeTracker(clock) } = options;
+  let hearFromOthers: World['hearFromOthers'] = () => undefined;
   const claimed = new Set<number>();
   let claims: Claims = { has: () => false };
   let looks = 0;
@@ -111,16 +137,24 @@ export function createWorld(
         return Promise.resolve(claims);
       },
     },
-    instanceChanges: { isCaughtUp: () => true, catchUp: async () => undefined },
+    filler,
+    instanceChanges: {
+      ...instanceChanges,
+      follow: (listener) => {
+        hearFromOthers = listener.onChange;
+        return instanceChanges.follow(listener);
+      },
+    },
+    ...(onGap && { onGap }),
     lookKey: Buffer.alloc(32, 8),
     store: storeOfFeed(options.feed),
-    identify: async () => undefined,
     cursors: createCursorSealer(Buffer.alloc(32, 7)),
     rules: options.rules ?? rules,
     freshForMs: options.freshForMs ?? 15_000,
     staleIfErrorMs: 3_600_000,
     cacheBytesMax: options.cacheBytesMax ?? 64 * 1024 * 1024,
   });
+  void leads.followOthers();
   const list: World['list'] = (query = {}, visibility = everybody) =>
     leads.reader.list({ limit: 50, labels: [], ...query }, visibility);
   const publish = (): void => {
@@ -131,6 +165,7 @@ export function createWorld(
     clock,
     tracker,
     leads,
+    hearFromOthers: (change) => hearFromOthers(change),
     looksAtClaims: () => looks,
     claim: (number) => {
       claimed.add(number);

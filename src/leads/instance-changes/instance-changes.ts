@@ -6,7 +6,7 @@ import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { type ChangeLog, type InstanceChange, parseChanges, renderChanges } from './change-log.ts';
 
 /** Takes the changes that others publish. Neither function may wait or throw. */
-type ChangeSubscriber = {
+type ChangeListener = {
   /** A change that another instance published. The same may come twice. */
   onChange: (change: InstanceChange) => void;
   /** Changes were missed: any response that is cached may be out of date. */
@@ -27,8 +27,8 @@ export type InstanceChanges = {
    * second. Once, before anything is cached.
    * @throws {store-unavailable}
    */
-  subscribe(subscriber: ChangeSubscriber): Promise<void>;
-  /** True while all that was in the store a second ago has come to the subscriber. Cheap. */
+  follow(listener: ChangeListener): Promise<void>;
+  /** True while all that was in the store a second ago has come to the listener. Cheap. */
   isCaughtUp(): boolean;
   /** Resolves when all that was in the store at the call has come. @throws {store-unavailable} */
   catchUp(): Promise<void>;
@@ -53,8 +53,8 @@ export function createInstanceChanges({ changes, clock, log }: ChangeSource): In
   let watch: Listening | undefined;
   return {
     publish: (change) => outbox.put(change),
-    subscribe: async (subscriber) => {
-      const started = createFollower({ changes, clock }, subscriber, await changes.lastPosition());
+    follow: async (listener) => {
+      const started = createFollower({ changes, clock }, listener, await changes.lastPosition());
       follower = started;
       watch = changes.watch(() => void look(started));
       looking = lookOften(started, clock, closing.signal);
@@ -75,7 +75,7 @@ export type Follower = Pick<InstanceChanges, 'isCaughtUp' | 'catchUp'>;
 /** Follows the log from `start` on. */
 function createFollower(
   { changes, clock }: Omit<ChangeSource, 'log'>,
-  { onChange, onGap }: ChangeSubscriber,
+  { onChange, onGap }: ChangeListener,
   start: number,
 ): Follower {
   let position = start;

@@ -327,7 +327,7 @@ describe('an issue that the webhook brings', () => {
         const former = world.tracker.change(1, { title: 'Former' });
         await world.clock.advance(1000);
         const { title: _title, body: _body, ...facts } = world.tracker.change(1, { title: 'Now' });
-        world.leads.applyEvent({ kind: 'issue', issue: facts, isGone: false });
+        world.hearFromOthers({ kind: 'issue', issue: facts, isGone: false });
         world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
       },
     ],
@@ -338,7 +338,7 @@ describe('an issue that the webhook brings', () => {
         await world.clock.advance(1000);
         const { title: _title, body: _body, ...facts } = world.tracker.change(1, { title: 'Now' });
         for (let number = 1; number <= 20_001; number += 1)
-          world.leads.applyEvent({ kind: 'issue', issue: { ...facts, number }, isGone: false });
+          world.hearFromOthers({ kind: 'issue', issue: { ...facts, number }, isGone: false });
         world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
       },
     ],

@@ -11,7 +11,7 @@ import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { issueChange } from './support.ts';
 
-/** A instanceChanges on a log that the test fills as other instances would. */
+/** The changes of an instance, on a log that the test fills as other instances would. */
 async function setUp(before: ChangeBatch[] = []) {
   const clock = createFakeClock();
   const log = [...before];
@@ -37,7 +37,7 @@ async function setUp(before: ChangeBatch[] = []) {
     clock,
     log: silentLog,
   });
-  await instanceChanges.subscribe({
+  await instanceChanges.follow({
     onChange: (change) => heard.push(change),
     onGap: () => heard.push('gap'),
   });
@@ -124,7 +124,7 @@ test('while the store fails nobody is current, and nothing is missed when it wor
   expect(heard).toEqual([issueChange(1), issueChange(2)]);
 });
 
-test('a closed instanceChanges looks no more', async () => {
+test('whoever closed looks no more', async () => {
   const { instanceChanges, log, heard, advance, notify } = await setUp();
   await instanceChanges.close();
   log.push(batch(1, issueChange(1)));

@@ -17,6 +17,7 @@ import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createClaims } from '../../support/claims.ts';
 import { createFakeClock, type FakeClock, whileTimePasses } from '../../support/clock.ts';
+import { alone } from '../support.ts';
 import {
   leadStoreIn,
   claimLeads,
@@ -171,10 +172,7 @@ async function openWorld(database: Database = temporaryDatabase()) {
     await setImmediate();
     await processes.first.filler.settled();
   };
-  const hear = (event: TrackerEvent): void => {
-    processes.first.leads.applyEvent(event);
-    processes.first.filler.apply(event);
-  };
+  const hear = (event: TrackerEvent): void => processes.first.leads.applyEvent(event);
   const crash = async (): Promise<void> => {
     await Promise.all([processes.first.die(), processes.second.die()]);
     Object.assign(processes, { first: start(), second: start() });
@@ -239,11 +237,11 @@ function startProcess({ clock, tracker, database }: Surroundings) {
     clock,
     tracker,
     claims: createClaims(database, { repository: REPOSITORY }),
-    instanceChanges: { isCaughtUp: () => true, catchUp: async () => undefined },
+    filler,
+    instanceChanges: alone,
     cursors: createCursorSealer(directoryKey),
     store: directory,
     lookKey: directoryKey,
-    identify: () => filler.identify(),
     rules: leadRules,
     freshForMs: 15 * SECOND,
     staleIfErrorMs: HOUR,
