@@ -1,12 +1,15 @@
 import type { TrackerCredential } from '#adapters/github/transport/auth.ts';
-import { createTrackerClient, type TrackerClient } from '#adapters/github/transport/client.ts';
+import {
+  createTrackerClient,
+  type TrackerClient,
+  type TrackerExchange,
+} from '#adapters/github/transport/client.ts';
 import { createLeadTracker } from '#adapters/github/lead-tracker.ts';
 import {
   createRepository,
   parseRepositoryName,
   type Repository,
 } from '#adapters/github/repository.ts';
-import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { changedKeys } from '#config/take-over.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';

@@ -1,4 +1,4 @@
-import { API_VERSION, type TrackerExchange, type VersionEnd } from './transport/wire.ts';
+import { API_VERSION, type TrackerExchange, type VersionEnd } from './transport/client.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 
 /** Keeps what the tracker told last about the end of the API version that we speak. */

@@ -4,16 +4,20 @@ import { SECOND } from '#shared/clock.ts';
 import type { Database, Listening, Reads, Transact } from '#shared/database.ts';
 import { createQueue } from '#shared/resilience/queue.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { type Connection, openConnection } from './connection/connection.ts';
+import {
+  type Connection,
+  openConnection,
+  type StatementRunner,
+  toRows,
+  toStoredValues,
+} from './connection/connection.ts';
 import { guard, isBusy } from './connection/errors.ts';
-import { type StatementRunner, toRows, toStoredValues } from './connection/statements.ts';
-import { createServer } from './writing/serve.ts';
 import {
   startWritingThread,
   type StartWritingThread,
   type WritingThreadOptions,
 } from './writing/thread.ts';
-import { type Ask, createTransactions, type Reading } from './writing/transactions.ts';
+import { type Ask, createBackend, createTransactions } from './writing/transactions.ts';
 
 /** Reads on one connection, at once; writes on another one. No reader sees what is not committed. */
 export type SqliteDatabase = Database & { readonly handle: BetterSqlite3.Database };
@@ -46,13 +50,13 @@ export function openDatabase(
   const reading = openConnection(path);
   const writing = openConnection(path);
   writing.waitAtMost(0); // the caller waits, and not in a statement
-  const serve = createServer(writing);
+  const backend = createBackend(writing);
   const inOrder = createQueue();
   const ask: Ask = (request) => {
     const lockWait = request.kind === 'begin' ? lockWaitMs : 0;
-    return inOrder(() => whileBusy(lockWait, () => serve(request)));
+    return inOrder(() => whileBusy(lockWait, () => backend(request)));
   };
-  const { transaction, settled } = createTransactions(ask, withVersion(reading));
+  const { transaction, settled } = createTransactions(ask, reading);
   return {
     ...createDatabase(reading, transaction),
     writing,
@@ -90,7 +94,7 @@ export function openThreadedDatabase(
   reading.handle.pragma('query_only = ON');
   reading.waitAtMost(SERVICE_READ_WAIT_MS);
   const thread = startThread({ path, lockWaitMs: SERVICE_LOCK_WAIT_MS, ...options });
-  const { transaction, settled } = createTransactions(thread.ask, withVersion(reading));
+  const { transaction, settled } = createTransactions(thread.ask, reading);
   return {
     ...createDatabase(reading, transaction),
     opened: thread.opened,
@@ -103,22 +107,12 @@ export function openThreadedDatabase(
   };
 }
 
-function withVersion(connection: Connection): Connection & Reading {
-  const version = connection.handle.prepare<[], number>('PRAGMA data_version').pluck();
-  return { ...connection, version: () => version.get() ?? 0 };
-}
-
 function createDatabase(
   reading: Connection,
   transaction: Transact,
 ): Omit<SqliteDatabase, 'truncateWal' | 'close'> {
-  const { version } = withVersion(reading);
-  /**
-   * SQLite's own number for what other connections have committed. Looked at once for all reads of one turn of the
-   * event loop, at its end: cheap enough for every request.
-   * @see https://www.sqlite.org/pragma.html#pragma_data_version
-   */
-  const dataVersion = createNextTurnFlight(async () => guard(version));
+  /** Looked at once for all reads of one turn of the event loop, at its end: cheap enough for every request. */
+  const dataVersion = createNextTurnFlight(async () => guard(() => reading.version()));
   const looks = new Set<() => void>();
   return {
     ...createReads(reading),

@@ -9,7 +9,7 @@ import {
 } from '../migrations.ts';
 import { createReads, type LocalDatabase } from './database.ts';
 import { guard } from './connection/errors.ts';
-import { createStatements } from './connection/statements.ts';
+import { createStatements } from './connection/connection.ts';
 
 /** @see applyMigrations */
 export function migrate(

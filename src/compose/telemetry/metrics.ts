@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
+import type { TrackerExchange } from '#adapters/github/transport/client.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import {
   createPartnerCounter,

@@ -1,8 +1,8 @@
 import type BetterSqlite3 from 'better-sqlite3';
 import { openConnection } from '#adapters/sqlite/connection/connection.ts';
 import { openThreadedDatabase } from '#adapters/sqlite/database.ts';
-import { createServer, type Request } from '#adapters/sqlite/writing/serve.ts';
 import type { StartWritingThread } from '#adapters/sqlite/writing/thread.ts';
+import { createBackend, type Request } from '#adapters/sqlite/writing/transactions.ts';
 import type { Database, Statements, Tx } from '#shared/database.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 
@@ -38,7 +38,7 @@ export function openEngine(path: string, owner: Owner, deps: EngineWorld): Engin
     const connection = openConnection(path);
     connection.waitAtMost(0);
     handles.push(connection.handle);
-    const respond = createServer(connection);
+    const respond = createBackend(connection);
     const ask = createAsk({ ...deps, owner, respond, lockWaitMs });
     return { ask, opened: Promise.resolve(), close: async () => connection.close() };
   };

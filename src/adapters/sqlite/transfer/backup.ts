@@ -8,7 +8,7 @@ import type { TableDigest } from './digest.ts';
 import { readMigrationState, shippedMigrations } from '../../migrations.ts';
 import { unavailable } from '#shared/database.ts';
 import { guard } from '../connection/errors.ts';
-import { createStatements } from '../connection/statements.ts';
+import { createStatements } from '../connection/connection.ts';
 import { createReads } from '../database.ts';
 import { openDraft } from './draft.ts';
 import { type BackupOrigin, countRows, writeManifest } from './tables.ts';

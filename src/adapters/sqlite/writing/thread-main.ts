@@ -3,20 +3,20 @@ import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Connection, openConnection } from '../connection/connection.ts';
 import { isDiskFailure } from '../connection/errors.ts';
-import { createServer, type Request } from './serve.ts';
 import { type Response, type ThreadOptions, toErrorData } from './thread.ts';
+import { createBackend, type Request } from './transactions.ts';
 
 /** Bytes of the write-ahead log from which on it is moved into the database, behind the responses: few stops under load. */
 const LOG_BYTES = 16 * 1024 * 1024;
 
 const post = (responses: readonly Response[]): void => parentPort?.postMessage(responses);
 
-function serveThread({ path, lockWaitMs }: ThreadOptions): Connection | undefined {
+function openForRequests({ path, lockWaitMs }: ThreadOptions): Connection | undefined {
   try {
     const connection = openConnection(path);
     connection.waitAtMost(lockWaitMs);
     connection.handle.pragma('wal_autocheckpoint = 0'); // SQLite tells nobody when one fails
-    serve(connection, createCheckpoint(connection, { log: `${path}-wal`, lockWaitMs }));
+    respondToRequests(connection, createCheckpoint(connection, { log: `${path}-wal`, lockWaitMs }));
     post([{ value: undefined }]);
     return connection;
   } catch (error) {
@@ -25,8 +25,8 @@ function serveThread({ path, lockWaitMs }: ThreadOptions): Connection | undefine
   }
 }
 
-function serve(connection: Connection, checkpoint: () => void): void {
-  const respond = createServer(connection);
+function respondToRequests(connection: Connection, checkpoint: () => void): void {
+  const respond = createBackend(connection);
   parentPort?.on('message', (requests: readonly Request[]) => {
     post(requests.map((request) => respondTo(respond, request)));
     if (!connection.handle.open) parentPort?.unref();
@@ -68,4 +68,4 @@ function createCheckpoint(
 }
 
 /** Undefined when the store could not be opened; whoever started the thread is told why. */
-export const connection = serveThread(workerData as ThreadOptions);
+export const connection = openForRequests(workerData as ThreadOptions);

@@ -2,8 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { systemCodeOf } from '#shared/errors.ts';
 import { entryUrl } from '#shared/program.ts';
 import { translate } from '../connection/errors.ts';
-import type { Request } from './serve.ts';
-import type { Ask } from './transactions.ts';
+import type { Ask, Request } from './transactions.ts';
 
 export type ThreadOptions = {
   /** The SQLite file. */

@@ -5,21 +5,27 @@ import { createQueue } from '#shared/resilience/queue.ts';
 import { type Transact, type Tx, type Values, withoutWarning } from '#shared/database.ts';
 import type { RowsInto } from '#shared/sql.ts';
 import { systemCodeOf } from '#shared/errors.ts';
-import { translate } from '../connection/errors.ts';
 import {
+  type Connection,
   type Rows,
   type StatementRunner,
   toRows,
   toStoredRows,
   toStoredValues,
-} from '../connection/statements.ts';
-import {
-  CHANGED_ELSEWHERE,
-  ChangedElsewhere,
-  type Request,
-  runStatement,
-  type StatementRequest,
-} from './serve.ts';
+} from '../connection/connection.ts';
+import { translate } from '../connection/errors.ts';
+
+/** A request to the connection that writes, which knows no table and no store. */
+export type Request =
+  /** `hasRead`: elsewhere, what another process may have changed since the transaction before. */
+  | { kind: 'begin'; tx: number; hasRead: boolean }
+  | { kind: 'commit' | 'rollback'; tx: number }
+  | { kind: 'all' | 'get' | 'run'; tx: number; sql: string; values: Values }
+  | { kind: 'insert'; tx: number; sql: string; rows: readonly (readonly unknown[])[] }
+  | { kind: 'exec'; tx: number; sql: string }
+  | { kind: 'truncate-log' | 'close' };
+
+export type StatementRequest = Extract<Request, { sql: string }>;
 
 /** Asks the connection that writes. Requests are answered in their order. */
 export type Ask = (request: Request) => Promise<unknown>;
@@ -31,10 +37,7 @@ const IDLE_MAX_MS = 2 * SECOND;
 const LOOP_HELD_MAX_MS = 5;
 
 /** The connection of the event loop. */
-export type Reading = StatementRunner & {
-  /** Another number whenever another connection has committed something. */
-  version: () => number;
-};
+type Reading = Pick<Connection, keyof StatementRunner | 'version'>;
 
 type Work<T> = (tx: Tx) => Promise<T>;
 
@@ -192,3 +195,62 @@ export function toTx(tx: number, send: (request: StatementRequest) => Promise<un
     exec: (sql) => withoutWarning(exec(sql)),
   } as Tx;
 }
+
+export function runStatement(statements: StatementRunner, request: StatementRequest): unknown {
+  switch (request.kind) {
+    case 'insert':
+      return statements.insert(request.sql, request.rows);
+    case 'exec':
+      return statements.exec(request.sql);
+    case 'all':
+    case 'get':
+    case 'run':
+      return statements[request.kind](request.sql, request.values);
+  }
+}
+
+/**
+ * The other end of the requests: does on its connection what a server does, one transaction at a time, statement by
+ * statement, and refuses what comes behind a failed one. The function throws SQLite's own errors.
+ */
+export function createBackend(connection: Connection): (request: Request) => unknown {
+  let open: { tx: number; hasFailed: boolean } | undefined;
+  let lastVersion: number | undefined;
+  const begin = ({ tx, hasRead }: { tx: number; hasRead: boolean }): void => {
+    connection.handle.exec('BEGIN IMMEDIATE');
+    const before = lastVersion;
+    lastVersion = connection.version();
+    open = { tx, hasFailed: hasRead && before !== lastVersion };
+    if (open.hasFailed) throw new ChangedElsewhere();
+  };
+  const rollBack = (): void => {
+    if (connection.handle.inTransaction) connection.handle.exec('ROLLBACK');
+    open = undefined;
+  };
+  const commit = (): void => {
+    connection.commit();
+    open = undefined;
+  };
+  return (request) => {
+    if (!('tx' in request))
+      return request.kind === 'close' ? connection.close() : connection.checkpoint('TRUNCATE');
+    if (request.kind === 'begin') return begin(request);
+    if (request.kind === 'rollback') return open?.tx === request.tx ? rollBack() : undefined;
+    if (open?.tx !== request.tx || open.hasFailed) throw new Error(NOT_OPEN);
+    try {
+      return 'sql' in request ? runStatement(connection, request) : commit();
+    } catch (error) {
+      open.hasFailed = true;
+      throw error;
+    }
+  };
+}
+
+const CHANGED_ELSEWHERE = 'CHANGED_ELSEWHERE';
+
+/** Another process has committed something since the transaction before: what was read may be old. */
+class ChangedElsewhere extends Error {
+  readonly code = CHANGED_ELSEWHERE;
+}
+
+const NOT_OPEN = 'a statement failed before, or the transaction is over: nothing is committed';

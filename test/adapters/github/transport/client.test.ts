@@ -4,7 +4,7 @@ import nock from 'nock';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
-import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
+import type { TrackerExchange } from '#adapters/github/transport/client.ts';
 import {
   API,
   createParts,
