@@ -51,7 +51,7 @@ test.each([
     await readEntries(watched, { filter, limit: 2, ...after });
     const plan = planOf(database, statements.at(-1) ?? '');
     expect(plan).toMatch(new RegExp(`USING INDEX ${index}\\b`));
-    // What an index has in order already is never read whole to be sorted.
+    // Rows that an index has in order already are never read whole to be sorted.
     if (!('subject' in filter)) expect(plan).not.toContain('TEMP B-TREE');
   }
 });

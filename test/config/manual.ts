@@ -2,7 +2,7 @@
 const EXPLAINED_KEY = /^((?: *#(?: .*)?\n)*)( *)#?(- )?([\w-]+):/gm;
 
 /**
- * What the comments of `config/default.yaml` say about its keys, by key path. A key's comment
+ * Reads the comments of `config/default.yaml` on its keys, by key path. A key's comment
  * stands right above it.
  */
 export function readManual(text: string): Map<string, string> {

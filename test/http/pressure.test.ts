@@ -21,7 +21,7 @@ const statusOf = async (app: HttpApp, url: string): Promise<number> =>
   (await app.inject({ url })).statusCode;
 
 test('while the event loop lags, requests are turned away, and operations are told', async () => {
-  // What opens a file, as this does, ends the process where callers have taken all descriptors.
+  // A call that opens a file, as this does, ends the process where callers have taken all descriptors.
   const opening = vi.spyOn(process, 'memoryUsage').mockImplementation(() => {
     throw new Error('EMFILE');
   });

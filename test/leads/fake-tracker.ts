@@ -24,9 +24,9 @@ export type FakeTracker = LeadTracker & {
   failure: Error | undefined;
   /** Awaited before a call returns what was true when it was sent. */
   barrier: Promise<void> | undefined;
-  /** When set, "unchanged" never names the next page. */
+  /** True: "unchanged" never names the next page. */
   hasBareUnchanged: boolean;
-  /** When set, responses come from this older copy. */
+  /** An older copy that responses come from, if any. */
   replica: Map<number, Issue & { id: number }> | undefined;
 };
 

@@ -3,7 +3,7 @@ import { instant } from '#config/schema/values.ts';
 import { occurredAt, type PartnerEvent } from '#partners/event.ts';
 import { parseSince } from '#shared/clock.ts';
 
-/** Where people and partners give a time. */
+/** Schemas of times that people and partners give. */
 const READERS = {
   'of a query': parseSince,
   'of an event': (text: string) => occurredAt({ occurredAt: text } as PartnerEvent),

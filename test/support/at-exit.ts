@@ -32,7 +32,7 @@ export type ScratchFolder = { path: string } & Disposable;
 export function scratchFolder(name: string): ScratchFolder {
   const folder = mkdtempSync(path.join(tmpdir(), `trackport-${name}-`));
   const remove = (): void => {
-    // Where a child that is ending writes into it meanwhile, Node leaves the rest without a word.
+    // Node leaves the rest without a word if a child that is ending writes into it meanwhile.
     for (let tries = 1; existsSync(folder) && tries <= REMOVALS_MAX; tries += 1) {
       if (tries > 1) Atomics.wait(nothing, 0, 0, REMOVE_AGAIN_MS);
       rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** What tests run is the build of this source: the whole program's, and the client's. */
+/** Has tests run the build of this source: the whole program's, and the client's. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, statSync } from 'node:fs';
 import { buildIfChanged } from '../../scripts/build.js';

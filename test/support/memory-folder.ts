@@ -6,7 +6,7 @@ const FOLDER = '/dev/shm';
 const ROOM_BYTES_MIN = 4 * 1024 ** 3;
 
 /**
- * What a run writes goes to memory where Linux has room there and programs may be run from it. `TMPDIR` names another
+ * Has files of a run go to memory where Linux has room there and programs may be run from it. `TMPDIR` names another
  * place. All of it is in one folder, which is gone after the run: also what a process did not live to remove.
  */
 export default function setup(): () => void {

@@ -21,7 +21,7 @@ function installProgram(): string {
   return program;
 }
 
-/** What a program finds in its environment at the least; `build.ts` says where Node keeps what it compiled, `memory-folder.ts` where folders are made. */
+/** The least that a program finds in its environment; `build.ts` says where Node keeps what it compiled, `memory-folder.ts` where folders are made. */
 export function plainEnvironment(): Record<string, string> {
   const { PATH = '', NODE_COMPILE_CACHE = '', TMPDIR = '' } = process.env;
   return { PATH, NODE_COMPILE_CACHE, TMPDIR, NO_COLOR: '1' };

@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const PROJECTS = ['programs', 'together', 'apart'];
 
 /**
- * What a run ends with takes as long as it does alone: whole programs take longest. Files of a project follow each
+ * The end of a run takes as long as its last file alone: whole programs take longest. Files of a project follow each
  * other, for a process serves one project.
  */
 export class ProgramsFirst extends BaseSequencer {

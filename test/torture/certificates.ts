@@ -1,11 +1,11 @@
-/** What partners would file after all of it: certificates, looked at beside what is on the tracker. */
+/** Certificates, as partners would file them after all of it, beside what is on the tracker. */
 import { verifyCertificate } from '#adapters/jose/certificates.ts';
 import type { CertificateClaims } from '#partners/receipts/certificate.ts';
 import { REDACTED_BODY, REDACTED_TITLE } from '#partners/worker/act/issue-edit.ts';
 import type { Acknowledged } from './people.ts';
 import type { Run } from './run.ts';
 
-/** What the certificate of each receipt says, where it holds. */
+/** The certificate of each receipt, where it holds. */
 export type Certificates = ReadonlyMap<string, CertificateClaims | string>;
 
 /** From one instance after the other, by the keys of the next. */
@@ -29,7 +29,7 @@ export async function fileCertificates({
 
 type Issue = { title: string; body: string; comments: { body: string }[] };
 
-/** Where the certificate of a deletion says more than is true of its issues. */
+/** Finds certificates of deletions that say more than is true of their issues. */
 export function overstatementsOf(
   { receiptId, numbers }: Acknowledged,
   certificates: Certificates,

@@ -3,7 +3,7 @@ import { killInstance, startInstance } from './instances.ts';
 import type { Run } from './run.ts';
 import type { Halt } from '../support/postgres/server.ts';
 
-/** How often a kill takes all instances at once, as a power cut does. */
+/** Share of kills that take all instances at once, as a power cut does. */
 const SHARE_OF_ALL = 0.15;
 
 /** Kills one instance after the other, sometimes all, and has it started again. */

@@ -1,4 +1,4 @@
-/** What salespeople do to the body of a lead. */
+/** Edits of salespeople to the body of a lead. */
 export const edits = [
   'nothing',
   'note-above',

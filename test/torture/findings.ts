@@ -8,7 +8,7 @@ import { leadStoreIn, findLeads, REPOSITORY, isKnown } from '../support/director
 /** The store of the instances, seen from another process. Dispose it after use. */
 export type Findings = AsyncDisposable & {
   db: Database;
-  /** Whether the directory knows the lead. */
+  /** True when the directory knows the lead. */
   knows(number: number): Promise<boolean>;
   findLeads(hash: Buffer): Promise<readonly number[]>;
   claims(): Promise<Claims>;

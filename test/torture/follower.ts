@@ -13,7 +13,7 @@ export type Follower = {
   catchUp(): Promise<void>;
 };
 
-/** What no webhook told is looked for once a second here. */
+/** Changes that no webhook told are looked for once a second here. */
 const CAUGHT_UP_WITHIN_MS = 60 * SECOND;
 const LOOK_EVERY_MS = 200;
 

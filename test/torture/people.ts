@@ -9,14 +9,14 @@ export type PartnerId = keyof typeof SECRETS;
 /** Somebody with leads, and what is to become of them. */
 export type Person = {
   email: string;
-  /** What a salesperson makes of it, where `edit` says so. */
+  /** The body as a salesperson leaves it, where `edit` says so. */
   correctedEmail: string;
   partner: PartnerId;
   objectId: string;
   /** Both a plain deletion and one for erasure are sent. */
   privacy: boolean;
   leads: number;
-  /** What salespeople do to the leads before they are deleted. */
+  /** Done by salespeople to the leads before they are deleted. */
   edit: Edit;
 };
 
@@ -25,7 +25,7 @@ export type Acknowledged = {
   receiptId: string;
   person: Person;
   numbers: readonly number[];
-  /** Whether somebody edited the leads as the person's `edit` says. */
+  /** True once somebody edited the leads as the person's `edit` says. */
   wasEdited: boolean;
 };
 
@@ -64,7 +64,7 @@ export function issueOf({ email, objectId }: Pick<Person, 'email' | 'objectId'>,
   };
 }
 
-/** What a visitor types who wants others to lose their leads with the person: a lookalike. */
+/** The form of a visitor who wants others to lose their leads with the person: a lookalike. */
 export function lookalikeOf({ email, objectId }: Person): string {
   return `### Email\n\n${email}\n\n### Source page\n\n${email}\n\n${blockOf(objectId)}`;
 }

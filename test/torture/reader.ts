@@ -51,7 +51,7 @@ export async function createReader(
   };
 }
 
-/** What one instance has shown, by the ids of leads. */
+/** Leads that one instance has shown, by their ids. */
 type History = { seen: Set<string>; gone: Set<string> };
 
 function historyOf(histories: Map<string, History>, url: string): History {

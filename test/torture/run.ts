@@ -2,7 +2,7 @@ import { type Acknowledged, type PartnerId, SECRETS } from './people.ts';
 import type { Child, RemoteTracker } from './service.ts';
 import type { TortureStore } from './store.ts';
 
-/** What happened, and all that should not have. */
+/** Events of the run, and all that should not have happened. */
 export type TortureReport = {
   kills: number;
   /** Starts that failed since the store was away, and were tried again. */
@@ -45,12 +45,12 @@ export type Instance = {
 /** One torture, from its start to the verdict. */
 export type Run = {
   folder: string;
-  /** What partners sign: the address of the first instance stands for all of them. */
+  /** Base of the addresses that partners sign: the address of the first instance stands for all of them. */
   publicUrl: string;
   instances: Instance[];
   store: TortureStore;
   tracker: RemoteTracker;
-  /** What partners and readers do. */
+  /** Calls of partners and readers. */
   random: () => number;
   acknowledged: Acknowledged[];
   /** Status addresses by their receipts, as paths. */
@@ -78,7 +78,7 @@ export function someInstance(
   return instance;
 }
 
-/** How far things are to have come before the havoc ends; a machine that is busy takes longer. */
+/** Progress that is wanted before the havoc ends; a machine that is busy takes longer. */
 export type Least = Partial<
   Record<
     'kills' | 'restarts' | 'walks' | 'changes' | 'unapproved' | 'acknowledged' | 'edits',
@@ -90,7 +90,7 @@ export type Least = Partial<
 export const restartsOf = ({ fastRestarts, crashRestarts }: TortureReport): number =>
   fastRestarts + crashRestarts;
 
-/** Whether each of these has happened so often. */
+/** True when each of these has happened so often. */
 export function hasHappened(report: TortureReport, least: Least): boolean {
   const counts = { ...report, restarts: restartsOf(report) };
   return Object.entries(least).every(([name, count]) => counts[name as keyof Least] >= count);

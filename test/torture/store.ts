@@ -5,7 +5,7 @@ import { newUuid } from '#shared/ids.ts';
 import { type Halt, type PostgresServer, startPostgres } from '../support/postgres/server.ts';
 import { type Findings, openPostgresFindings, openSqliteFindings } from './findings.ts';
 
-/** Where the instances keep what they know. */
+/** The store of all instances. */
 export type TortureStore = {
   /** For the configuration's `store.url`. */
   url: string;

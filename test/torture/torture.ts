@@ -36,7 +36,7 @@ import { floodWithEvents, keepEditing, keepReading, sendDeletions } from './traf
 import { findViolations } from './verdict.ts';
 
 export type TortureOptions = {
-  /** How long deletions come in and processes are killed. */
+  /** Time in which deletions come in and processes are killed. */
   seconds: number;
   seed: number;
   /** Both go on until this has happened as well, for ten times as long at most. Default: nothing. */
@@ -53,7 +53,7 @@ const BYSTANDERS = 20;
 const SENDERS = 2;
 const SETTLE_SECONDS_MAX = 300;
 const WAITS_FOR_PARTNER = 'an event waits: the configuration lacks its partner';
-/** How many times as long the havoc may take. */
+/** Factor by which the havoc may take longer. */
 const PATIENCE = 10;
 
 /**

@@ -47,7 +47,7 @@ async function unapprove({ tracker, report }: Run, numbers: readonly number[]): 
   report.unapproved += numbers.length;
 }
 
-/** What a salesperson does before the deletion comes. False when there was nothing to do, or no time. */
+/** Does a salesperson's edit before the deletion comes. False when there was nothing to do, or no time. */
 async function editLeads(run: Run, person: Person, numbers: readonly number[]): Promise<boolean> {
   const { edit } = person;
   if (edit === 'nothing') return false;
@@ -68,7 +68,7 @@ async function untilSeen(run: Run, numbers: readonly number[]): Promise<boolean>
   return false;
 }
 
-/** What the directory knew before is claimed in the transaction that accepts the deletion. */
+/** Leads that the directory knew before are claimed in the transaction that accepts the deletion. */
 async function expectClaimed(run: Run, numbers: readonly number[]): Promise<void> {
   const claims = await lookPatiently(run, (findings) => findings.claims());
   for (const number of numbers)
@@ -106,7 +106,7 @@ export async function keepReading(run: Run, reader: Reader): Promise<void> {
   }
 }
 
-/** How many are sent, and how many a second, is bounded: what is left at the end is to be done within minutes. */
+/** Bounds the number of deletions, in all and a second: the rest at the end is to be done within minutes. */
 const FLOOD_LEADS = 60;
 const FLOOD_BATCH = 10;
 const FLOOD_EVERY_MS = 1000;

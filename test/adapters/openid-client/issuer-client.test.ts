@@ -60,7 +60,7 @@ describe('with a real provider', () => {
     });
     await expect(client.complete(query, attempt)).rejects.toMatchObject({ kind: 'grant-refused' });
 
-    // Who is signed in there is told again without being asked, and nobody else is let in by it.
+    // The person who is signed in there is told again without being asked, and nobody else is let in by it.
     const later = client.newAttempt();
     const silent = await client.begin(later, { isSilent: true });
     const confirmed = await walk(issuer, silent, browse);

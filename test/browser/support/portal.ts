@@ -138,8 +138,8 @@ const IS_WIDER = 'document.documentElement.scrollWidth > document.documentElemen
 const WIDTHS = [320, 1280];
 
 /**
- * What is wrong with the page that is open, by axe, and by what is wider than the window. What is shown depends on
- * the width, colours on the scheme alone: those of the dark one are looked at where all is shown.
+ * Finds faults of the open page by axe, and parts wider than the window. The width decides about all that is shown,
+ * the scheme about colours alone: those of the dark one are looked at in the widest window.
  */
 export async function findingsOn(page: Page, widths = WIDTHS): Promise<string[]> {
   const findings: string[] = [];

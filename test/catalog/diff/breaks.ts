@@ -421,7 +421,7 @@ const harmlessRows: Row[] = [
   ],
 ];
 
-/** What the list above leaves out: other versions, cycles, what seems to be one thing and is another. */
+/** Cases beside the list above: other versions, cycles, what seems to be one thing and is another. */
 const furtherBreaking: Row[] = [
   [
     'required',

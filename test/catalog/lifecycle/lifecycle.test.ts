@@ -35,7 +35,7 @@ const allowed: Record<LifecycleAction, Partial<Record<Lifecycle, Partial<Version
   retire: { DEPRECATED: { lifecycle: 'RETIRED', deprecatedAt: 4, sunsetAt: 90 } },
 };
 
-/** What a refusal names as possible, in this order. */
+/** Steps that a refusal names as possible, in this order. */
 const possible: Record<Lifecycle, readonly string[]> = {
   DRAFT: ['publish', 'replace', 'edit', 'delete'],
   PUBLISHED: ['deprecate', 'edit'],

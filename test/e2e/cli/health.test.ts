@@ -16,7 +16,7 @@ const [, ofUnit = ''] =
   /^ExecStartPost=-\/usr\/bin\/env (.*)$/m.exec(readFileSync('deploy/trackport.service', 'utf8')) ??
   [];
 
-/** What stands behind `trackport`, but for the place of the configuration. */
+/** The words behind `trackport`, but for the place of the configuration. */
 const lines: [who: string, args: string[]][] = [
   ['the image', JSON.parse(ofImage) as string[]],
   ['compose', compose.services['trackport-1'].healthcheck.test],

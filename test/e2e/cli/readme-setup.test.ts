@@ -70,7 +70,7 @@ test(
 );
 
 test('the two commands of the README start a sandbox', { timeout: 180_000 }, async () => {
-  // What `npm ci` brings is there: a test runs from it.
+  // All that `npm ci` brings is there: a test runs from it.
   const command = takeBlock('README.md', 'npm ci && npm start').replace('npm ci && ', '');
   const { url } = await startLines(command, { PORT: '0', TMPDIR: temporaryFolder() });
   expect((await fetch(`${url}/healthz`)).status).toBe(200);

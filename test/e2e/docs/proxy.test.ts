@@ -24,7 +24,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 type Proxy = {
   name: string;
-  /** What it makes of the ETag `"made-here"` of what it compresses, in its latest release. */
+  /** The ETag that it makes of `"made-here"` of what it compresses, in its latest release. */
   itsTag: string;
   /** Its file, as the document has it. */
   file: string;

@@ -202,7 +202,7 @@ function wireOf({ target, method, body, isSigned, framing, number, headers }: Se
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), ...content]);
 }
 
-/** What nothing is wrong with, a body that is no JSON, and one that is not signed: sent on any machine. */
+/** A good request, a body that is no JSON, and one that is not signed: sent on any machine. */
 function plainSendings([target]: readonly Target[]): [Sending][] {
   if (!target) return [];
   const good: Sending = {

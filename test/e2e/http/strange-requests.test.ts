@@ -60,7 +60,7 @@ function signed(banner: string, body: object) {
 /** Thousands of calls, on a machine that may have others to serve. */
 const TIMEOUT_MS = 120_000;
 
-/** What tests send is refused, or changes nothing: they share one. */
+/** Requests of these tests are refused, or change nothing: they share one. */
 let world: World;
 let end: (() => Promise<void>) | undefined;
 beforeAll(async () => {

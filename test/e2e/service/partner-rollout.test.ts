@@ -61,7 +61,7 @@ test('what a partner sends that the worker does not know is done by an instance 
   );
   expect(await workerAt(next.url)).toBe('ok');
   expect(await workerAt(former.url)).toBe('standby');
-  // What both know is done as well, and the work stays where it is.
+  // Events that both know are done as well, and the work stays where it is.
   const { number: other } = await send(former.url);
   await eventually(() => expect(isDeleted(other)).toBe(true));
   expect(handovers(former.run)).toHaveLength(1);

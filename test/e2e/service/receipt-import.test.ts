@@ -90,7 +90,7 @@ describe.each(engines)('beside a service on %s', (engine, settings) => {
         { ...event, eventId: '4' },
       ]),
       JSON.stringify(first),
-      // Who comes back is another lead.
+      // A person who comes back is another lead.
       JSON.stringify({ ...event, eventId: '5', email: 'eve@example.org', occurredAt: yesterday }),
     ];
     const file = write(lines.join('\r\n'));

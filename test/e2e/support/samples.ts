@@ -22,7 +22,7 @@ const command = (): string => `trackport() { '${process.execPath}' '${programFil
 
 /**
  * A sandbox for the tests of a file, called beside them; what they get is what samples expect in the environment.
- * What a test makes there has a name of its own.
+ * Things that a test makes there have names of their own.
  */
 export function shareSampleSandbox(): () => Promise<Environment> {
   const ends: (() => unknown)[] = [];

@@ -115,7 +115,7 @@ test('a large body has memory of its own, which goes back when it is refused', a
     });
     await expect(collected).rejects.toBe(refusal);
   });
-  // What came until then was copied, and its own memory given back.
+  // The part that came until then was copied, and its own memory given back.
   expect(chunks.some((chunk) => chunk.length === 0)).toBe(true);
 });
 

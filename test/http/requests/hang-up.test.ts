@@ -12,7 +12,7 @@ import { buildPartnerServer, signedHeaders } from '../../partners/support.ts';
 
 type Asked = { path: string; method?: string; headers?: Record<string, string>; body?: string };
 
-/** What a test has in place of work: it has no end, and remembers for whom it is. */
+/** Stands in for work: it has no end, and remembers for whom it is. */
 function createWork() {
   const signals: (AbortSignal | undefined)[] = [];
   const begin = (signal: AbortSignal | undefined): Promise<never> => {

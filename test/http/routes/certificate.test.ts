@@ -31,7 +31,7 @@ async function deliver(payload: string) {
 const get = (url: string, headers: Record<string, string> = JWT) =>
   server.app.inject({ url, headers });
 
-/** What it says once its signature was checked by the set that the service gives. */
+/** Reads it once its signature was checked by the set that the service gives. */
 async function claimsOf(url: string): Promise<CertificateClaims> {
   const reply = await get(url);
   expect(reply.headers['content-type']).toBe('application/jwt');

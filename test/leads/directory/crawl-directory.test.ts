@@ -132,7 +132,7 @@ test('a page can be stored before the next is read, and whoever stops reads no f
   expect(pages).toHaveLength(1);
 });
 
-// What becomes of directory rows that a full crawl has not met.
+// Directory rows that a full crawl has not met.
 const emailOf = (number: number) => `person-${number}@example.com`;
 const byEmail = (number: number) => hashIdentity(directoryKey, email(emailOf(number)));
 

@@ -54,7 +54,7 @@ test('a consumer is behind by the oldest change of its own that it has not read'
   expect(await behind(removed(now - HOUR))).toBeUndefined();
   expect(await behind(removed(since), removed(now - MINUTE))).toBe(since);
   expect(await behind(removed(since, ['us']))).toBeUndefined();
-  // Where it is, is noted every few seconds only.
+  // Its place is noted every few seconds only.
   expect(await behind(removed(now - 20 * SECOND))).toBeUndefined();
   expect(await openFeed([]).feed.follower(visibility)).toBeUndefined();
 });

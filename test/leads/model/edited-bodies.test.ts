@@ -132,7 +132,7 @@ describe('in an issue of a visitor', () => {
     fc.assert(
       fc.property(edited, note, ({ form, typed: given, written }, last) => {
         const isLast = multilineAt(form) === form.length - 1; // there it is part of the message
-        // Where a value is the heading of a field, a note behind all may be the value of that one.
+        // A note behind all may be the value of a field whose heading is another's value.
         const typed = withoutHeadings(form.slice(multilineAt(form) + 1), given);
         const body = [...render(form, typed, aboveHead(form, written, typed)), ...last].join('\n');
         const { message, ...read } =

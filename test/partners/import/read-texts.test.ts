@@ -88,7 +88,7 @@ test('no more of a file is held than one text', async () => {
   let taken = 0;
   for await (const _text of readTexts(() => lines(), BYTES_MAX)) {
     taken += 1;
-    // What was looked at to find the form is not counted.
+    // Texts that were looked at to find the form are not counted.
     if (taken === 1) held = 1;
     expect(held).toBe(taken);
   }

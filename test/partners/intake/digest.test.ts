@@ -1,4 +1,4 @@
-/** What of an event's bytes is kept for its certificate: a digest, sealed, for as long as the receipt has an address. */
+/** All that is kept of an event's bytes for its certificate: a digest, sealed, for as long as the receipt has an address. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { openDigest } from '#partners/receipts/receipt.ts';

@@ -68,7 +68,7 @@ const actions: Record<string, string | undefined> = {
   [`${VERSION}/default`]: 'catalog:publish',
 };
 
-// What a scope, a session and a form's token are good for is tested where it is decided: `portal-routes.test.ts`.
+// Uses of a scope, a session and a form's token are tested where they are decided: `portal-routes.test.ts`.
 test('every page and action asks for its scope, and what shows a secret is done once', () => {
   const found = { pages: {} as typeof pages, actions: {} as typeof actions };
   const doneOnce: string[] = [];

@@ -192,7 +192,7 @@ describe('a stolen form is refused and changes nothing', () => {
     const again = await signIn();
     const back = await again.post('/portal/things/7/name', { name: 'seven' }, { formToken });
     expect(back.status).toBe(403);
-    // What was typed is there still, to be sent again.
+    // The text that was typed is there still, to be sent again.
     expect(back.body).toMatch(/value="seven".*signed-in-anew Your session ended/s);
     expect(renamed).toEqual([]);
     // Nobody knows where that came from.

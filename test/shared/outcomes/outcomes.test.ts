@@ -50,7 +50,7 @@ function isRaised(code: string): boolean {
   return new RegExp(`['.]${code}\\b|\\b${code}: `).test(program);
 }
 
-// That every code that is raised has an entry is held by its type: `ErrorCode`, `PartState` and the like are keys of these.
+// An entry for every code that is raised is held by its type: `ErrorCode`, `PartState` and the like are keys of these.
 test.each(Object.entries(tables))('every code of %s can come up', (_name, table) => {
   expect(Object.keys(table).filter((code) => !isRaised(code))).toEqual([]);
 });

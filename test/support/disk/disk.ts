@@ -73,7 +73,7 @@ function read(file: string): Buffer {
 const SECTOR = 512;
 
 /**
- * What may be left of a file: all that the last fsync wrote, and of what was written since, `written`, nothing, the first
+ * Makes a file as it may be left: all that the last fsync wrote, and of what was written since, `written`, nothing, the first
  * part, or any sectors.
  */
 function afterPowerCut(synced: Buffer, written: Buffer, random: () => number): Buffer {

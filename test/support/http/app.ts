@@ -37,7 +37,7 @@ export function serviceReports(
   return createServiceReports({ clock, log: silentLog }, all);
 }
 
-/** What a test brings, of services no more than it has requests for. */
+/** The things that a test brings, of services no more than it has requests for. */
 export type TestAppSetup = Partial<Omit<AppSetup, keyof Application>> & {
   [Name in keyof Application]?: Partial<Application[Name]>;
 };

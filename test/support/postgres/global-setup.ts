@@ -13,7 +13,7 @@ declare module 'vitest' {
 
 /**
  * One PostgreSQL server for a run of the tests: the one that `TRACKPORT_TEST_POSTGRES_URL` names, else the run's own.
- * That is started when the first test asks for it, so that runs without such a test do not wait for one, and stopped
+ * It is started when the first test asks for it, so that runs without such a test do not wait for one, and stopped
  * at the end.
  */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {

@@ -2,7 +2,7 @@ import { Session } from 'node:inspector';
 import { stepsOf } from './steps.ts';
 
 const SMALL = 32_000;
-/** What no native function goes through within a test's time-out when it takes quadratic time. */
+/** More than any native function goes through within a test's time-out when it takes quadratic time. */
 const LARGE = 8 * SMALL;
 
 /** A linear function takes as many steps a character for the longer text, a quadratic one 8 times. */
@@ -12,7 +12,7 @@ export const LINEAR_GROWTH_MAX = 2;
 export const GROWTH_TIMEOUT_MS = 10_000;
 
 /**
- * How many times as many steps the function takes for each character of a text that is eight times as
+ * Tells how many times as many steps the function takes for each character of a text that is eight times as
  * long. `make` writes a text of about that many characters.
  */
 export function growthOf(
@@ -27,7 +27,7 @@ export function growthOf(
   return (many ?? Infinity) / Math.max(1, few ?? 0);
 }
 
-/** What look-ups go through, and how often each piece of our code is run. */
+/** Counts steps of look-ups, and runs of each piece of our code. */
 function allStepsOf(run: () => void): number {
   takeCounts();
   const steps = stepsOf(run);
@@ -42,7 +42,7 @@ counting.connect();
 counting.post('Profiler.enable');
 counting.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
 
-/** How often functions, branches and loops under `src` were run since the last time. */
+/** Counts runs of functions, branches and loops under `src` since the last time. */
 function takeCounts(): number {
   let scripts: readonly Coverage[] = [];
   counting.post('Profiler.takePreciseCoverage', (error, { result }) => {

@@ -35,7 +35,7 @@ type Steps = (self: unknown, given: readonly unknown[], result: unknown) => numb
 type Method = (...given: unknown[]) => unknown;
 
 /**
- * How many characters and members the look-ups of `run` go through. The same for every run and on
+ * Counts the characters and members that the look-ups of `run` go through. The same for every run and on
  * every machine, so that it can show how work grows where a clock would show the machine.
  */
 export function stepsOf(run: () => void): number {

@@ -8,7 +8,7 @@ import { programFile } from '../../support/program.ts';
 import { issueOf, SECRETS } from '../people.ts';
 import { type Child, type RemoteTracker, startChild, startRemoteTracker } from '../service.ts';
 
-/** What was answered 202, and which leads it hides. */
+/** Deletions that were answered 202, with the leads that they hide. */
 export type Acknowledged = { receiptId: string; claimed: readonly number[] };
 
 /** A service on a disk that fails, and all that it acknowledged. */

@@ -180,7 +180,7 @@ describe('grants', () => {
     const refused = await admin.post(`${path}/grants`, { ...all, seen: await seenAt() });
     expect(refused).toMatchObject({ status: 422 });
     expect((await onlyConsumer(access)).grants).toEqual([]);
-    // Where labels were granted, their ticks are the form's own.
+    // Ticks of labels that were granted are the form's own.
     await submit(admin, `${path}/grants`, { ...all, sees: 'labels', seen: await seenAt() });
     await submit(admin, `${path}/grants`, { ...all, seen: await seenAt() });
     expect((await onlyConsumer(access)).grants[0]).not.toHaveProperty('labels');
