@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createHearing, createSilenceWatch, readHeard } from '#partners/silence.ts';
 import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
-import type { Database } from '#shared/database.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../support/clock.ts';
+import { engines } from '../support/engines.ts';
 import { secretsOf } from '../support/partners.ts';
-import { temporaryPostgres } from '../support/postgres/database.ts';
-import { connectTo, threadedDatabase } from '../support/stores.ts';
 
 type Settings = Partial<Pick<PartnerSettings, 'enabled' | 'expectEvery'>>;
 
@@ -17,24 +15,6 @@ const listOf = (partners: Record<string, Settings>) =>
       createPartner(id, { scheme: 'hmac-sha256', secrets: secretsOf('s'), ...settings }),
     ),
   );
-
-/** Two instances on one empty store. */
-const engines: [engine: string, open: () => Promise<readonly [Database, Database]>][] = [
-  [
-    'SQLite, written by a thread',
-    async () => {
-      const database = await threadedDatabase();
-      return [database, connectTo(database.handle.name)];
-    },
-  ],
-  [
-    'PostgreSQL',
-    async () => {
-      const database = await temporaryPostgres();
-      return [database, database];
-    },
-  ],
-];
 
 describe.each(engines)('who was heard of in %s', (_engine, open) => {
   async function setUp() {

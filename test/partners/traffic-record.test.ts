@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addTraffic, readTraffic, TRAFFIC_DAYS, type TrafficCount } from '#partners/traffic.ts';
-import type { Database } from '#shared/database.ts';
-import { temporaryPostgres } from '../support/postgres/database.ts';
-import { connectTo, threadedDatabase } from '../support/stores.ts';
+import { engines } from '../support/engines.ts';
 
 const count = (given: Partial<TrafficCount> = {}): TrafficCount => ({
   sender: 'crm-one',
@@ -16,24 +14,6 @@ const count = (given: Partial<TrafficCount> = {}): TrafficCount => ({
 
 const byName = (left: TrafficCount, right: TrafficCount): number =>
   `${left.sender} ${left.kind} ${left.day}` < `${right.sender} ${right.kind} ${right.day}` ? -1 : 1;
-
-/** Two instances on one empty store. */
-const engines: [engine: string, open: () => Promise<readonly [Database, Database]>][] = [
-  [
-    'SQLite, written by a thread',
-    async () => {
-      const database = await threadedDatabase();
-      return [database, connectTo(database.handle.name)];
-    },
-  ],
-  [
-    'PostgreSQL',
-    async () => {
-      const database = await temporaryPostgres();
-      return [database, database];
-    },
-  ],
-];
 
 describe.each(engines)('the record of traffic in %s', (_engine, open) => {
   test('what two instances count is added up, and the last time stays the last', async () => {
