@@ -21,7 +21,7 @@ const dist = path.join(root, 'dist');
 const packages = path.join(root, 'node_modules');
 
 /** Beside the program itself: what its threads run (`entryUrl`). */
-const ENTRIES = [
+export const ENTRIES = [
   'main',
   'adapters/sqlite/writing/thread-main',
   'adapters/threads/check-functions',
@@ -39,6 +39,9 @@ const PACKAGE_FILES = [
 
 const UNKNOWN = 'unknown';
 
+/** Many times as long as a build takes. */
+const LOCK_WAIT_MS = 300_000;
+
 /** Installed beside the build: native code. */
 const INSTALLED = ['better-sqlite3', 'node-addon-api'];
 /** Not bundled; `pg` tries the last one and does without. */
@@ -46,10 +49,25 @@ const EXTERNAL = [...INSTALLED, 'pg-native'];
 
 /** Builds, unless `dist` is of this very source. */
 export async function buildIfChanged() {
+  if (!isCurrent()) await alone(async () => isCurrent() || (await build()));
+}
+
+function isCurrent() {
   const [builtCommit, builtDigest] = readBuilt();
   const now = commit();
-  const isCurrent = builtDigest === sourceDigest() && (now === UNKNOWN || now === builtCommit);
-  if (!isCurrent) await build();
+  return builtDigest === sourceDigest() && (now === UNKNOWN || now === builtCommit);
+}
+
+/** Of several first starts in a checkout none removes what another runs from. The lock ends with its process. */
+async function alone(work) {
+  const { default: Database } = await import('better-sqlite3');
+  const lock = new Database(`${dist}.lock`, { timeout: LOCK_WAIT_MS });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    await work();
+  } finally {
+    lock.close();
+  }
 }
 
 async function build() {
@@ -139,7 +157,7 @@ function commit() {
 }
 
 if (import.meta.main) {
-  await build();
+  await alone(build);
   const { writeNotices } = await import('./notices.js');
   const { makePackage } = await import('./package.js');
   writeNotices();
