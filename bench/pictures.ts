@@ -8,7 +8,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { type Clock, HOUR, systemClock } from '#shared/clock.ts';
-import { startSandboxService } from '../src/compose/commands/sandbox.ts';
+import { startSandboxService } from '#compose/sandbox.ts';
 import { logOutputTo } from '../test/support/log-output.ts';
 import { findChromium, launchChromium } from '../test/e2e/support/chromium.ts';
 import { showOnStandardError } from './progress.ts';

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { systemClock } from '#shared/clock.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { silentLog } from '#shared/log.ts';
-import { openStore, type Store } from '../src/compose/store.ts';
+import { openStore, type Store } from '#compose/store.ts';
 import { scratchFolder } from '../test/support/at-exit.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
 import type { BenchRow, StoreName } from './row.ts';

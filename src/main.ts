@@ -5,9 +5,9 @@ import { readEnvironment } from '#config/load.ts';
 import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
-import { createLogOutput, type LogOutput, READER_WAIT_MS } from './compose/telemetry/log.ts';
-import { createCommandServices } from './compose/commands/commands.ts';
-import { EXIT_FAILED, StartError } from './compose/start-error.ts';
+import { createLogOutput, type LogOutput, READER_WAIT_MS } from '#adapters/pino/log.ts';
+import { EXIT_FAILED, StartError } from '#compose/start-error.ts';
+import { createCommands } from './command-table.ts';
 
 /**
  * The whole program: runs one command line and ends the process. Exit code 0 when it did its work,
@@ -26,7 +26,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       environment,
       terminal,
       clock: systemClock,
-      services: createCommandServices({ clock: systemClock, environment, logOutput }),
+      commands: createCommands({ clock: systemClock, environment, logOutput }),
     });
     await exit(0, logOutput);
   } catch (error) {

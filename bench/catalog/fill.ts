@@ -4,7 +4,7 @@ import { coreSources, coreTypes } from '#catalog/version/artifact.ts';
 import type { Catalog } from '#catalog/index.ts';
 import { createVersion } from '#catalog/version/write-version.ts';
 import type { Database } from '#shared/database.ts';
-import type { Store } from '../../src/compose/store.ts';
+import type { Store } from '#compose/store.ts';
 import { openBenchStore } from '../stores.ts';
 import { caller, spec, WORDS } from './world.ts';
 

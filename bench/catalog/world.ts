@@ -3,7 +3,7 @@ import { createReadRecord } from '#catalog/usage/record-reads.ts';
 import { type Caller, type Catalog, createCatalog } from '#catalog/index.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import type { Store } from '../../src/compose/store.ts';
+import type { Store } from '#compose/store.ts';
 
 /** Ten words that what the bench stores is made of. */
 export const WORDS = 'payment order stock invoice carrier refund basket tariff ledger claim'.split(

@@ -17,11 +17,11 @@ import { silentLog } from '#shared/log.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { unservedApplication } from '../../src/compose/commands/openapi.ts';
+import { unservedApplication } from '#compose/openapi.ts';
 import { type BenchRow, median } from '../row.ts';
 import { PARTNER_SECRET } from '../partner.ts';
 import { output } from '../processes.ts';
-import type { Store } from '../../src/compose/store.ts';
+import type { Store } from '#compose/store.ts';
 import { type BenchEngine, openBenchStore, REPOSITORY } from '../stores.ts';
 
 const CONNECTIONS = 50;

@@ -9,13 +9,13 @@ import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { describeBug } from '#shared/log.ts';
 import {
-  type CommandContext,
+  type CommandEntry,
   CommandFailure,
   type ConfigOptions,
+  type RunContext,
   type Terminal,
   UsageError,
 } from './command.ts';
-import { commands, type Families } from './commands.ts';
 
 /** The program and the machine that a command line runs on. */
 export type CliHost = {
@@ -23,7 +23,8 @@ export type CliHost = {
   environment: Environment;
   terminal: Terminal;
   clock: Clock;
-  services: Families;
+  /** All that there are, in the order of the help. */
+  commands: readonly CommandEntry[];
 };
 
 const COMPLETE = 'complete';
@@ -46,7 +47,7 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<vo
   const program =
     argv[0] === COMPLETE ? await createWholeProgram(host) : createProgram(host, isJson);
   try {
-    await program.parseAsync(withoutHelpCommand(argv), { from: 'user' });
+    await program.parseAsync(withoutHelpCommand(argv, host), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Without --json commander has said why.
@@ -58,7 +59,7 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<vo
  * `help NAME` as `NAME --help`: commander's own knows nothing of commands whose code is loaded when
  * they are called.
  */
-function withoutHelpCommand(argv: readonly string[]): string[] {
+function withoutHelpCommand(argv: readonly string[], { commands }: CliHost): string[] {
   const [first, ...names] = argv;
   if (first !== 'help' || names.length === 0) return [...argv];
   return commands.some(({ name }) => name === names[0]) ? [...names, '--help'] : names;
@@ -74,6 +75,7 @@ function toText({ code, message }: CommanderError): string {
 function createProgram(host: CliHost, isJson: boolean): Command {
   const program = createRoot(host, isJson);
   const context = createContext(host);
+  const { commands } = host;
   for (const { name, summary } of commands) program.command(name).description(summary);
   program.command(COMPLETE).description(COMPLETE_SUMMARY);
   program.hook('preSubcommand', async (_program, command) => {
@@ -87,7 +89,7 @@ function createProgram(host: CliHost, isJson: boolean): Command {
 export async function createWholeProgram(host: CliHost): Promise<Command> {
   const program = createRoot(host, false);
   const context = createContext(host);
-  for (const { name, summary, load } of commands)
+  for (const { name, summary, load } of host.commands)
     (await load())(program.command(name).description(summary), context);
   const { default: addCompletion } = await import('@bomb.sh/tab/commander');
   addCompletion(program);
@@ -112,14 +114,16 @@ function createRoot({ version, terminal }: CliHost, isJson: boolean): Command {
     });
 }
 
-function createContext(host: CliHost): CommandContext<Families> {
+function createContext(host: CliHost): RunContext {
   const { environment, terminal, clock } = host;
   const configFile = (options: ConfigOptions): string | undefined =>
     options.config ?? (environment['TRACKPORT_CONFIG'] || undefined);
   const load = (options: ConfigOptions): Config =>
     loadConfig({ file: configFile(options), environment, port: options.port });
   return {
-    ...host,
+    terminal,
+    clock,
+    environment,
     configFile,
     loadConfig: load,
     actionOf:

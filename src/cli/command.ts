@@ -27,7 +27,7 @@ export type Terminal = {
 /** Services of a command, opened as late as possible and closed by the caller in every case. */
 type Opened<Services> = { services: Services; close(): Promise<void> };
 
-/** Opens the services of one family of commands. Implemented by the composition root. */
+/** Opens what a command works on. */
 export type Open<Services> = (config: Config) => Promise<Opened<Services>>;
 
 /** One run of one command. */
@@ -90,20 +90,48 @@ export type RunContext = {
   loadConfig: (options: ConfigOptions) => Config;
   /** The file of `--config`, or of the variable `TRACKPORT_CONFIG`. */
   configFile: (options: ConfigOptions) => string | undefined;
-};
-
-/** For the registration of a command: its own services, and all that every command can use. */
-export type CommandContext<Services> = RunContext & {
-  services: Services;
-  /** Makes the actions of a family from the opener of its services. */
+  /** Makes the actions of a command from the opener of its services. */
   actionOf: <Opened>(open: Open<Opened>) => ActionOf<Opened>;
 };
+
+/** For the registration of a command: what it works on, and all that every command can use. */
+export type CommandContext<Services> = RunContext & { services: Services };
 
 /**
  * Gives `command` its options and its action, or the commands below it (`consumer` is there already;
  * `create`, `list` are added). `--config` and `--json` are known to every command; do not add them.
  */
 export type Register<Services> = (command: Command, context: CommandContext<Services>) => void;
+
+/** A command as the help lists it. */
+export type CommandEntry = {
+  name: string;
+  summary: string;
+  /** Loads its code. */
+  load: () => Promise<(command: Command, context: RunContext) => void>;
+};
+
+/** A command with what it works on, of which nothing is made before it is called. */
+export function commandOf<Services>({
+  name,
+  summary,
+  load,
+  services,
+}: {
+  name: string;
+  summary: string;
+  load: () => Promise<Register<Services>>;
+  services: Services;
+}): CommandEntry {
+  return {
+    name,
+    summary,
+    load: async () => {
+      const register = await load();
+      return (command, context) => register(command, { ...context, services });
+    },
+  };
+}
 
 /** Prints a value as one indented JSON document. */
 export function printJson(terminal: Terminal, value: unknown): void {

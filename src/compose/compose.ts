@@ -20,6 +20,7 @@ import { readRemovalReaders } from '#leads/lead-feed/removal-readers.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import { createPartners, type Partners } from '#partners/index.ts';
 import { createAcceptance } from '#partners/intake/write-deliveries.ts';
+import { toPartnerList } from '#partners/partner.ts';
 import { createHearing, type Hearing } from '#partners/silence.ts';
 import { createTraffic, type Traffic } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -28,12 +29,11 @@ import { createSealer } from '#shared/crypto/sealer.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { entryUrl } from '#shared/program.ts';
-import type { Reloadable } from './reloadable.ts';
+import type { Reloadable } from '#config/reloadable.ts';
 import type { CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { Registry } from 'prom-client';
 import type * as bodyFunctions from './body-functions.ts';
-import { toPartnerList } from './partner-list.ts';
 import { directoryKeyOf, type Store } from './store.ts';
 import {
   instanceChangeMetrics,
@@ -44,7 +44,7 @@ import {
   traceTrackerCalls,
   trackerCallMetrics,
   workerMetrics,
-} from './telemetry/metrics.ts';
+} from './metrics.ts';
 import { createTracker, type Tracker } from './tracker.ts';
 
 /** The ground that a service stands on: its configuration, its log and the open store. */

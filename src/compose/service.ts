@@ -18,7 +18,7 @@ import { createIdempotency } from '#shared/idempotency.ts';
 import { createRunIds } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
-import { createReloadable } from './reloadable.ts';
+import { createReloadable } from '#config/reloadable.ts';
 import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
@@ -26,9 +26,9 @@ import { type App, compose, partnerRegistry } from './compose.ts';
 import { cutInTime, drain, listen } from './listen.ts';
 import { storeError } from './start-error.ts';
 import { lockStore, openStore, type Store } from './store.ts';
-import { healthChecks } from './telemetry/health.ts';
-import { createLog, type LevelLog, type LogOutput } from './telemetry/log.ts';
-import { createRegistry, logMetrics } from './telemetry/metrics.ts';
+import { healthChecks } from './health.ts';
+import { createLog, type LevelLog, type LogOutput } from '#adapters/pino/log.ts';
+import { createRegistry, logMetrics } from './metrics.ts';
 import { createTrackerWebhook } from './tracker-webhook.ts';
 
 /** This process, as a command finds it. */
@@ -38,7 +38,7 @@ export type Program = { clock: Clock; environment: Environment; logOutput: LogOu
  * Starts the service of a configuration. `load` reads that, now and for each reload.
  * @throws {ConfigError} @throws {StartError}
  */
-export async function serve(
+export async function startConfigured(
   { clock, environment, logOutput }: Program,
   load: () => Config,
   stopping: AbortSignal,
@@ -264,7 +264,7 @@ async function openTracing(
   if (unsupported !== undefined)
     log.warn({ variable: unsupported }, 'traces are off: the value is not supported');
   if (!settings) return undefined;
-  const { createTracing } = await import('./telemetry/tracing.ts');
+  const { createTracing } = await import('#adapters/opentelemetry/tracing.ts');
   const tracing = createTracing({ settings, clock, log });
   cleanup.push('the traces', () => tracing.close());
   return tracing;

@@ -16,7 +16,7 @@ import type { LeadTracker } from '#leads/lead-tracker.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
-import type { Reloadable } from './reloadable.ts';
+import type { Reloadable } from '#config/reloadable.ts';
 
 import {
   askTracker,

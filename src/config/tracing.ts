@@ -1,7 +1,7 @@
 import type { Environment } from './interpolate.ts';
 
 /** Settings of traces. OpenTelemetry's exporter itself reads where they go. */
-export type TracingSettings = {
+type TracingSettings = {
   /** The part of all traces that is recorded: 0 to 1. */
   sampledRatio: number;
 };

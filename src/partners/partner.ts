@@ -257,6 +257,29 @@ export type PartnerList = {
   kinds: readonly Signing[];
 };
 
+/** The partners of a configuration, whose rules set fields by the names that the tracker has for them. */
+export function toPartnerList({
+  partners,
+  leads: { issueFields },
+}: {
+  partners: Readonly<Record<string, PartnerSettings>>;
+  leads: { issueFields: Readonly<Record<string, string>> };
+}): PartnerList {
+  const toTrackerNames = (fields: NonNullable<EventRule['setFields']>) =>
+    Object.fromEntries(
+      Object.entries(fields).map(([name, value]) => [issueFields[name] ?? name, value]),
+    );
+  const toRule = ({ setFields, ...rule }: EventRule): EventRule => ({
+    ...rule,
+    ...(setFields && { setFields: toTrackerNames(setFields) }),
+  });
+  return createPartnerList(
+    Object.entries(partners).map(([id, settings]) =>
+      createPartner(id, { ...settings, events: settings.events?.map(toRule) }),
+    ),
+  );
+}
+
 /** @throws {TypeError} a secret is empty, or none for its scheme */
 export function createPartnerList(list: readonly Partner[]): PartnerList {
   const byId = new Map(list.map((partner) => [partner.id, partner]));

@@ -28,11 +28,7 @@ function write(facts: Partial<AuditEntry> = {}): Promise<void> {
 /** Runs `trackport audit list …` on a connection of its own. */
 function list(args: string[] = [], json = false): Promise<Output> {
   const services = { access: buildAccess({ database: connectTo(database.handle.name), clock }) };
-  return runCommand(
-    (command, context) =>
-      registerAudit(command, { ...context, services: { audit: context.services } }),
-    { args: ['list', ...args], services, clock, json },
-  );
+  return runCommand(registerAudit, { args: ['list', ...args], services, clock, json });
 }
 
 async function listed(...args: string[]) {

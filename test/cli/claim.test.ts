@@ -23,11 +23,7 @@ beforeEach(async () => {
 async function claim(args: string[], how: { json?: boolean } = {}): Promise<string> {
   const store = connectTo(database.handle.name);
   const services = { claimedLeads: claimedLeadsIn(store, { repository: REPOSITORY, clock }) };
-  const run = await runCommand(
-    (command, context) =>
-      registerClaim(command, { ...context, services: { claim: context.services } }),
-    { args, services, clock, ...how },
-  );
+  const run = await runCommand(registerClaim, { args, services, clock, ...how });
   return run.out;
 }
 

@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createWholeProgram } from '#cli/cli.ts';
-import type { Families } from '#cli/commands.ts';
 import { systemClock } from '#shared/clock.ts';
+import { createCommands } from '../../src/command-table.ts';
+import { logOutputTo } from '../support/log-output.ts';
 
 const COLUMNS_MAX = 80;
 
@@ -17,7 +18,11 @@ const program = await createWholeProgram({
     isInteractive: false,
   },
   clock: systemClock,
-  services: { store: {} } as Families,
+  commands: createCommands({
+    clock: systemClock,
+    environment: {},
+    logOutput: logOutputTo(() => undefined),
+  }),
 });
 
 /** As a person gets it, with what stands after the options. */

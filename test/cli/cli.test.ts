@@ -2,24 +2,33 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type CliHost, runCli } from '#cli/cli.ts';
-import { UsageError } from '#cli/command.ts';
-import { commands, type Families } from '#cli/commands.ts';
+import { commandOf, type Open, UsageError } from '#cli/command.ts';
+import { type MigratedStore, registerMigrate } from '#cli/commands/store.ts';
 import { ConfigError } from '#config/problems.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { systemClock } from '#shared/clock.ts';
+import { createCommands } from '../../src/command-table.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { logOutputTo } from '../support/log-output.ts';
 
 const environment = {
   TRACKPORT_TRACKER_REPOSITORY: 'acme/leads',
   TRACKPORT_TRACKER_AUTH_TOKEN: 't',
 };
 
-function notAsked(): never {
-  throw new Error('a service was opened that the command does not need');
-}
+const commands = createCommands({
+  clock: systemClock,
+  environment,
+  logOutput: logOutputTo(() => {
+    throw new Error('a service was started that nobody asked for');
+  }),
+});
 
-/** Everything of a command line but the process; services that are not given must not be asked. */
-function terminalFor(services: Partial<Families> = {}, deps: Partial<CliHost> = {}) {
+/** Everything of a command line but the process; `migrate`: what that command opens in place of a store. */
+function terminalFor(
+  { migrate }: { migrate?: Open<MigratedStore> } = {},
+  deps: Partial<CliHost> = {},
+) {
   const output = { out: '', notes: '' };
   const cli: CliHost = {
     version: '1.2.3',
@@ -35,9 +44,11 @@ function terminalFor(services: Partial<Families> = {}, deps: Partial<CliHost> = 
       hasColour: false,
       isInteractive: false,
     },
-    services: new Proxy(services, {
-      get: (target, name: keyof Families) => target[name] ?? notAsked,
-    }) as Families,
+    commands: commands.map((command) =>
+      command.name === 'migrate' && migrate
+        ? commandOf({ ...command, load: async () => registerMigrate, services: migrate })
+        : command,
+    ),
     ...deps,
   };
   return { output, run: (...argv: string[]) => runCli(argv, cli) };
@@ -123,7 +134,7 @@ describe('a wrong command line is a usage error that says what was meant', () =>
 describe('services', () => {
   const opened = (work: () => Promise<never> | Promise<void>) => {
     const seen: { config?: Config; closed: number } = { closed: 0 };
-    const migrate: Families['migrate'] = async (config) => {
+    const migrate: Open<MigratedStore> = async (config) => {
       seen.config = config;
       await work();
       return {
@@ -185,7 +196,7 @@ test('the variable TRACKPORT_CONFIG names the file, --config wins over it', asyn
     return file;
   });
   const labels: string[] = [];
-  const migrate: Families['migrate'] = async ({ leads }) => {
+  const migrate: Open<MigratedStore> = async ({ leads }) => {
     labels.push(leads.approvedLabel);
     return { services: { applied: [], present: [] }, close: async () => undefined };
   };

@@ -22,11 +22,7 @@ function consumer(
   how: { json?: boolean; hasColour?: boolean; ask?: (question: string) => string } = {},
 ): Promise<Output> {
   const access = buildAccess({ database: connectTo(database.handle.name), clock });
-  return runCommand(
-    (command, context) =>
-      registerConsumer(command, { ...context, services: { consumer: context.services } }),
-    { args, services: { access }, clock, ...how },
-  );
+  return runCommand(registerConsumer, { args, services: { access }, clock, ...how });
 }
 
 async function json<T>(...args: string[]): Promise<T> {

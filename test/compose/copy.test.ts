@@ -14,7 +14,7 @@ import {
   refuseDifference,
   type Table,
 } from '#adapters/transfer/tables.ts';
-import { copyStore } from '../../src/compose/commands/stopped-store.ts';
+import { copyStore } from '#compose/store-maintenance.ts';
 import { fillStore } from '../support/fill-store.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { writeMigratedStore } from '../support/migrated-store.ts';

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { outcomeMetrics, workerMetrics } from '../../src/compose/telemetry/metrics.ts';
+import { outcomeMetrics, workerMetrics } from '#compose/metrics.ts';
 import { createFakeClock } from '../support/clock.ts';
 
 const clock = createFakeClock();

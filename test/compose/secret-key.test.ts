@@ -18,8 +18,8 @@ import { deriveKey } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog as log } from '#shared/log.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
-import { directoryKeyOf, openStore, type Store } from '../../src/compose/store.ts';
-import { openRekey } from '../../src/compose/commands/stopped-store.ts';
+import { directoryKeyOf, openStore, type Store } from '#compose/store.ts';
+import { rekeyStore } from '#compose/store-maintenance.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { entry, leadRules } from '../support/directory.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -69,7 +69,7 @@ const another = new ConfigError('The configuration', [
 /** Runs `store rekey`, and answers what it says is lost. */
 async function rekey(config: Config, isWanted = true): Promise<readonly UnreadReceipt[]> {
   let told: readonly UnreadReceipt[] = [];
-  await openRekey(config).services.rekey(async (lost) => {
+  await rekeyStore(config, async (lost) => {
     told = lost;
     if (!isWanted) throw new Error('not wanted');
   });

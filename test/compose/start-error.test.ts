@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { listenError, StartError, storeError } from '../../src/compose/start-error.ts';
+import { listenError, StartError, storeError } from '#compose/start-error.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { TrackportError } from '#shared/errors.ts';
 

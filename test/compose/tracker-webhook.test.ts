@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { App } from '../../src/compose/compose.ts';
-import { createTrackerWebhook } from '../../src/compose/tracker-webhook.ts';
+import type { App } from '#compose/compose.ts';
+import { createTrackerWebhook } from '#compose/tracker-webhook.ts';
 import { createTraffic, readTraffic, TRACKER } from '#partners/traffic.ts';
 import { silentLog } from '#shared/log.ts';
-import { createReloadable } from '../../src/compose/reloadable.ts';
+import { createReloadable } from '#config/reloadable.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 

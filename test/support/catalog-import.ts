@@ -36,7 +36,7 @@ export async function runImport(args: readonly string[], how: How): Promise<Impo
   const services = { judge: async () => specThreads, tokens: how.tokens ?? givenToken };
   try {
     return await runCommand<ImportTools>(
-      (parent, context) => registerCatalog(parent, { ...context, services: { catalog: services } }),
+      (parent, context) => registerCatalog(parent, { ...context, services }),
       { ...how, args: ['import', ...args], services, output },
     );
   } catch (error) {

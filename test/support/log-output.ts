@@ -1,4 +1,4 @@
-import type { LogOutput } from '../../src/compose/telemetry/log.ts';
+import type { LogOutput } from '#adapters/pino/log.ts';
 
 /** A log that is told line by line, and never full. */
 export const logOutputTo = (write: (line: string) => void): LogOutput => ({

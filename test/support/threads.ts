@@ -4,7 +4,7 @@ import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
 import { createThread } from '#adapters/threads/thread.ts';
 import type { Clock } from '#shared/clock.ts';
 import { entryUrl } from '#shared/program.ts';
-import type * as functions from '../../src/compose/body-functions.ts';
+import type * as functions from '#compose/body-functions.ts';
 import { createFakeClock } from './clock.ts';
 
 /** On a clock that stands still no job is given up and no thread is ended. */

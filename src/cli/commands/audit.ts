@@ -12,11 +12,11 @@ const LIMIT_DEFAULT = '50';
 const LIMIT_MAX = 100;
 
 /** Adds `audit list`. */
-export const registerAudit: Register<{ audit: Open<{ access: Access }> }> = (
+export const registerAudit: Register<Open<{ access: Access }>> = (
   parent,
   { actionOf, services },
 ) => {
-  const action = actionOf(services.audit);
+  const action = actionOf(services);
   parent
     .command('list')
     .description('list who did what, newest first')

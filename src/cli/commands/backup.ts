@@ -23,11 +23,8 @@ export type Backup = {
 };
 
 /** `backup FILE`: copies the store, while the service runs, too. */
-export const registerBackup: Register<{ backup: Open<Backup> }> = (
-  command,
-  { actionOf, services },
-) => {
-  const action = actionOf(services.backup);
+export const registerBackup: Register<Open<Backup>> = (command, { actionOf, services }) => {
+  const action = actionOf(services);
   command
     .argument('<file>', 'where the backup goes; its folder must exist')
     .option('--force', 'replace FILE when it is there')
@@ -75,11 +72,8 @@ export type Restore = {
 };
 
 /** `restore FILE`: puts a backup in the place of an empty store that nobody has open. */
-export const registerRestore: Register<{ restore: Open<Restore> }> = (
-  command,
-  { actionOf, services },
-) => {
-  const action = actionOf(services.restore);
+export const registerRestore: Register<Open<Restore>> = (command, { actionOf, services }) => {
+  const action = actionOf(services);
   command.argument('<file>', 'what `trackport backup` made').action(
     action(async ({ services, terminal, clock, isJson, args }) => {
       const onProgress = createProgress({ terminal, clock, isJson });

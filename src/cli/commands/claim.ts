@@ -7,11 +7,11 @@ import { renderFacts, renderTable } from '../table.ts';
 type ClaimTask = Task<{ claimedLeads: ClaimedLeads }, unknown>;
 
 /** Adds `claim list`, `show` and `release`. */
-export const registerClaim: Register<{ claim: Open<{ claimedLeads: ClaimedLeads }> }> = (
+export const registerClaim: Register<Open<{ claimedLeads: ClaimedLeads }>> = (
   parent,
   { actionOf, services },
 ) => {
-  const action = actionOf(services.claim);
+  const action = actionOf(services);
   parent
     .command('list')
     .description('list the leads that deletions have claimed, newest claim first')

@@ -10,11 +10,8 @@ export type Doctor = {
 const colours = { ok: 'green', fixed: 'cyan', warning: 'yellow', failed: 'red' } as const;
 
 /** `doctor`: says why this configuration does not work, and how to fix it. */
-export const registerDoctor: Register<{ doctor: Open<Doctor> }> = (
-  command,
-  { actionOf, services },
-) => {
-  const action = actionOf(services.doctor);
+export const registerDoctor: Register<Open<Doctor>> = (command, { actionOf, services }) => {
+  const action = actionOf(services);
   command.option('--fix', 'create the labels that are missing').action(
     action<{ fix?: boolean }>(async ({ services, terminal, isJson, options }) => {
       const findings = await services.examine({ fix: options.fix === true });

@@ -10,17 +10,14 @@ export type OpenApiDocument = {
 };
 
 /** `openapi`: the description of the HTTP interface, made from the routes' schemas. */
-export const registerOpenApi: Register<{ openapi: OpenApiDocument }> = (
-  command,
-  { services, terminal },
-) => {
+export const registerOpenApi: Register<OpenApiDocument> = (command, { services, terminal }) => {
   command
     .option('--out <file>', 'write it to a file instead of standard output')
     .option('--check <file>', 'exit 1 when the file says something else')
     .action(async (options: { out?: string; check?: string }) => {
       if (options.out !== undefined && options.check !== undefined)
         throw new UsageError('Give either --out or --check.');
-      const text = await services.openapi.render();
+      const text = await services.render();
       if (options.out !== undefined) write(options.out, text);
       else if (options.check !== undefined) check(options.check, text);
       else terminal.print(text.trimEnd());

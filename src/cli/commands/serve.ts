@@ -14,7 +14,7 @@ type Running = {
 };
 
 /** Settings of the sandbox's tracker when it runs alone. */
-type TrackerRequest = {
+export type TrackerRequest = {
   port: number;
   issues?: number;
   latencyMs: number;
@@ -25,17 +25,20 @@ type TrackerRequest = {
 
 export type Launcher = {
   /** Starts the real service. `load` reads the configuration, now and for each reload; `stopping` ends a wait. */
-  service(load: () => Config, stopping: AbortSignal): Promise<Running>;
+  startService(load: () => Config, stopping: AbortSignal): Promise<Running>;
   /** Starts the sandbox. `print` gets the commands to paste once everything listens. */
-  sandbox(request: { port: string | undefined; print: (text: string) => void }): Promise<Running>;
+  startSandbox(request: {
+    port: string | undefined;
+    print: (text: string) => void;
+  }): Promise<Running>;
   /** Starts the sandbox's tracker alone. `print` gets a configuration for it. */
-  tracker(request: TrackerRequest): Promise<Running>;
+  startTracker(request: TrackerRequest): Promise<Running>;
 };
 
-type ServeContext = CommandContext<{ serve: Launcher }>;
+type ServeContext = CommandContext<Launcher>;
 
 /** `serve`: the real thing with a configuration; in a checkout the sandbox without one. */
-export const registerServe: Register<{ serve: Launcher }> = (command, context) => {
+export const registerServe: Register<Launcher> = (command, context) => {
   command
     .option('--port <port>', 'the port to listen on; 0 picks a free one')
     .addHelpText(
@@ -46,7 +49,7 @@ export const registerServe: Register<{ serve: Launcher }> = (command, context) =
       const options = self.optsWithGlobals<ConfigOptions>();
       if (context.configFile(options) !== undefined)
         return runUntilStopped(context, (stopping) =>
-          context.services.serve.service(() => context.loadConfig(options), stopping),
+          context.services.startService(() => context.loadConfig(options), stopping),
         );
       if (!IS_CHECKOUT)
         throw new UsageError(
@@ -71,7 +74,7 @@ With --tracker-only it prints a configuration to begin with. Its port is
 ${TRACKER_PORT} unless another is given; credentials are the same at each start.`;
 
 /** `sandbox`: everything on this machine, with sample leads; or its tracker alone. */
-export const registerSandbox: Register<{ serve: Launcher }> = (command, context) => {
+export const registerSandbox: Register<Launcher> = (command, context) => {
   command
     .option('--port <port>', 'the port to listen on; 0 picks a free one')
     .option('--tracker-only', 'start its tracker alone, to try a configuration of your own')
@@ -113,13 +116,13 @@ function runTracker(context: ServeContext, options: SandboxOptions): Promise<voi
     ...(webhook !== false && { webhookUrl: webhook }),
     print: (text) => terminal.print(text.trimEnd()),
   };
-  return runUntilStopped(context, () => services.serve.tracker(request));
+  return runUntilStopped(context, () => services.startTracker(request));
 }
 
 function runSandbox(context: ServeContext, { port }: ConfigOptions): Promise<void> {
   const { services, terminal } = context;
   return runUntilStopped(context, () =>
-    services.serve.sandbox({ port, print: (text) => terminal.print(text) }),
+    services.startSandbox({ port, print: (text) => terminal.print(text) }),
   );
 }
 

@@ -3,13 +3,13 @@ import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import type { OnProgress } from '#shared/report.ts';
 import {
+  type CommandContext,
   CommandFailure,
   type ConfigOptions,
   confirm,
   type Open,
   printJson,
   type Register,
-  type RunContext,
   type Task,
 } from '../command.ts';
 import { createProgress } from '../progress.ts';
@@ -35,7 +35,7 @@ export type StoreMaintenance = {
 };
 
 /** `store copy FROM TO`, from SQLite to PostgreSQL, and `store rekey`, where the key is lost. */
-export const registerStore: Register<{ store: StoreMaintenance }> = (command, context) => {
+export const registerStore: Register<StoreMaintenance> = (command, context) => {
   command
     .command('copy')
     .description('copy a stopped store from SQLite to PostgreSQL')
@@ -53,7 +53,7 @@ export const registerStore: Register<{ store: StoreMaintenance }> = (command, co
     .description('drop what only a lost secretKey reads, and go on with the configured one')
     .option('--yes', 'do not ask, as in a script')
     .action(
-      context.actionOf(context.services.store.rekey)<{ yes?: true }>(async (task) => {
+      context.actionOf(context.services.rekey)<{ yes?: true }>(async (task) => {
         await task.services.rekey((lost) => confirmLoss(task, lost));
         task.terminal.note('The store has its new key. The next start crawls all issues anew.');
       }),
@@ -79,13 +79,13 @@ async function confirmLoss(
 }
 
 async function copy(
-  { terminal, clock, services }: RunContext & { services: { store: StoreMaintenance } },
+  { terminal, clock, services }: CommandContext<StoreMaintenance>,
   command: Command,
 ): Promise<void> {
   const [from = '', to = ''] = command.args;
   const isJson = command.optsWithGlobals<ConfigOptions>().json === true;
   const onProgress = createProgress({ terminal, clock, isJson });
-  const report = await services.store.copy({ from, to, onProgress });
+  const report = await services.copy({ from, to, onProgress });
   if (isJson) return printJson(terminal, report);
   const { rows, tables, secretKeyFile } = report;
   terminal.print(
@@ -114,11 +114,8 @@ export type MigratedStore = {
 };
 
 /** `migrate`: brings the store to the newest schema. `serve` does the same at its start. */
-export const registerMigrate: Register<{ migrate: Open<MigratedStore> }> = (
-  command,
-  { actionOf, services },
-) => {
-  const action = actionOf(services.migrate);
+export const registerMigrate: Register<Open<MigratedStore>> = (command, { actionOf, services }) => {
+  const action = actionOf(services);
   command.action(
     action(async ({ services, terminal, isJson }) => {
       const { applied, present } = services;

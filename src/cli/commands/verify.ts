@@ -5,12 +5,11 @@ import { readBytes } from '#shared/bytes.ts';
 import { systemCodeOf } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
 import {
+  type CommandContext,
   CommandFailure,
   type Open,
   printJson,
-  type RunContext,
   type Terminal,
-  type ActionOf,
 } from '../command.ts';
 import { NONE, printable, renderFacts } from '../table.ts';
 
@@ -24,10 +23,7 @@ export type CertificateChecker = {
 };
 
 type VerifyOptions = { jwks?: string; json?: boolean };
-type Context = RunContext & {
-  services: { verify: CertificateChecker };
-  actionOf: <Opened>(open: Open<Opened>) => ActionOf<Opened>;
-};
+type Context = CommandContext<{ verify: CertificateChecker }>;
 
 /** `receipt verify FILE`: with `--jwks` it needs no configuration, and opens no store. */
 export function registerVerify(parent: Command, context: Context): void {

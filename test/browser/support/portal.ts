@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { describe, onTestFinished } from 'vitest';
 import { systemClock } from '#shared/clock.ts';
-import { startSandboxService } from '../../../src/compose/commands/sandbox.ts';
+import { startSandboxService } from '#compose/sandbox.ts';
 import { logOutputTo } from '../../support/log-output.ts';
 import { openPage, type Watched } from '../../e2e/support/browser.ts';
 import { findChromium, launchChromium } from '../../e2e/support/chromium.ts';

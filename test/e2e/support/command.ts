@@ -1,7 +1,7 @@
 import { renderFailure, runCli, toFailure } from '#cli/cli.ts';
 import { systemClock as clock } from '#shared/clock.ts';
 import { VERSION_AND_COMMIT as version } from '#shared/program.ts';
-import { createCommandServices } from '../../../src/compose/commands/commands.ts';
+import { createCommands } from '../../../src/command-table.ts';
 import { logOutputTo } from '../../support/log-output.ts';
 
 type End = { code: number; stdout: string; stderr: string };
@@ -19,9 +19,9 @@ export async function runHere(
     isInteractive: false,
   };
   const logOutput = logOutputTo(terminal.print);
-  const services = createCommandServices({ clock, environment, logOutput });
+  const commands = createCommands({ clock, environment, logOutput });
   try {
-    await runCli(args, { version, environment, terminal, clock, services });
+    await runCli(args, { version, environment, terminal, clock, commands });
   } catch (error) {
     const failure = toFailure(error);
     end.code = failure.exitCode;

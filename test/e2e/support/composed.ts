@@ -3,7 +3,7 @@ import { loadConfig } from '#config/load.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { onTestFinished } from 'vitest';
-import { type Service, startService } from '../../../src/compose/service.ts';
+import { type Service, startService } from '#compose/service.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { withoutRelief } from '../../support/http/app.ts';
 import { temporaryFolder } from '../../support/folder.ts';

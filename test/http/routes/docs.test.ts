@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { HttpApp } from '#http/context.ts';
 import { problems } from '#shared/outcomes/problems.ts';
-import { renderOpenApi } from '../../../src/compose/commands/openapi.ts';
+import { renderOpenApi } from '#compose/openapi.ts';
 import { buildTestApp, serviceReports } from '../../support/http/app.ts';
 import { fakeLeads } from '../../support/http/leads.ts';
 import { openDocument, operationsOf } from '../../support/http/openapi.ts';

@@ -5,7 +5,7 @@ import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import { startService } from '../../../src/compose/service.ts';
+import { startService } from '#compose/service.ts';
 import { withoutRelief } from '../../support/http/app.ts';
 import { askForTokens, PORTAL, redeem, signIn, signOut } from '../../support/sign-in.ts';
 import { temporaryFolder } from '../../support/folder.ts';

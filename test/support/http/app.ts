@@ -6,7 +6,7 @@ import type { Application, HttpApp } from '#http/context.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
-import { unservedApplication } from '../../../src/compose/commands/openapi.ts';
+import { unservedApplication } from '#compose/openapi.ts';
 
 export const PUBLIC_URL = 'https://adapter.example.com';
 

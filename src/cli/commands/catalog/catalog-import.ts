@@ -40,7 +40,7 @@ export type ImportTools = {
 };
 
 /** Adds `catalog import`. */
-export const registerCatalog: Register<{ catalog: ImportTools }> = (parent, context) => {
+export const registerCatalog: Register<ImportTools> = (parent, context) => {
   const command = parent
     .command('import <path>')
     .description('import OpenAPI and AsyncAPI documents and artifact files');
@@ -92,7 +92,7 @@ async function runImport(context: Context, received: unknown[]): Promise<void> {
   if (config !== undefined)
     throw new UsageError('--config does not go with catalog import: nothing of it would be used.');
   const files = withIds(listImportFiles(command.args[0] ?? '', options.exclude), settings.ids);
-  const { judge, tokens } = context.services.catalog;
+  const { judge, tokens } = context.services;
   const target = createServerTarget(server, await tokens(credential));
   await run(context, { files, settings, server, importer: { judge: await judge(), target } });
 }

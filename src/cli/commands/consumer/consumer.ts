@@ -29,11 +29,11 @@ type ConsumerTask<Options = unknown> = Task<{ access: Access }, Options>;
 type Action = ActionOf<{ access: Access }>;
 
 /** Adds `consumer create`, `list`, `show`, `update`, `grant`, `add-key`, `rotate` and `revoke`. */
-export const registerConsumer: Register<{ consumer: Open<{ access: Access }> }> = (
+export const registerConsumer: Register<Open<{ access: Access }>> = (
   parent,
   { actionOf, services },
 ) => {
-  const action = actionOf(services.consumer);
+  const action = actionOf(services);
   registerCreate(parent, action);
   registerReads(parent, action);
   registerChanges(parent, action);

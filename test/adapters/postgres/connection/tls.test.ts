@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import { clientOf } from '#adapters/postgres/connection/pool.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { storeError } from '../../../../src/compose/start-error.ts';
+import { storeError } from '#compose/start-error.ts';
 
 /** Signed by itself, for db.example.com. */
 const CERTIFICATE = 'test/fixtures/tls/db.example.com.pem';

@@ -14,9 +14,9 @@ import { startTrackerAlone, type TrackerAloneOptions } from '#sandbox/tracker-al
 import type { Log } from '#shared/log.ts';
 import { COMMIT, PROGRAM_COMMAND, programUrl, VERSION } from '#shared/program.ts';
 import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
-import { type Program, type Service, startService } from '../service.ts';
-import { createLog } from '../telemetry/log.ts';
-import { listenError } from '../start-error.ts';
+import { type Program, type Service, startService } from './service.ts';
+import { createLog } from '#adapters/pino/log.ts';
+import { listenError } from './start-error.ts';
 
 export type SandboxRequest = {
   /** `--port`, as it was typed. */

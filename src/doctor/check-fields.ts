@@ -4,7 +4,7 @@ import type { Config } from '#config/schema/schema.ts';
 import { foldLabel } from '#leads/model/labels.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
 import { nearMiss } from '#shared/text/near-miss.ts';
-import type { Tracker } from '../tracker.ts';
+import type { Tracker } from '#compose/tracker.ts';
 
 type FieldRule = { name: string; partner: string; value: string | number | readonly string[] };
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readServerInfo, type ServerInfo } from '#adapters/postgres/connection/server-info.ts';
-import { checkServer } from '../../../src/compose/doctor/doctor.ts';
-import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
+import { checkServer } from '#doctor/doctor.ts';
+import { connectToPostgres, emptyPostgres } from '../support/postgres/database.ts';
 
 const now = 1_790_000_000_000;
 const good: ServerInfo = {

@@ -11,7 +11,7 @@ import { toRfc3339 } from '#shared/clock.ts';
 import { decapitalize, entryOf } from '#shared/outcomes/entry.ts';
 import { webhookRefusals } from '#shared/outcomes/refusals.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
-import type { Tracker } from '../tracker.ts';
+import type { Tracker } from '#compose/tracker.ts';
 import { explainFailure } from './check-tracker.ts';
 
 const SUBJECT = 'webhook';

@@ -6,11 +6,11 @@ import type { TokenGrant } from '#sandbox/tracker/api/callers/caller.ts';
 import { systemClock } from '#shared/clock.ts';
 import nock from 'nock';
 import { expect, onTestFinished, test } from 'vitest';
-import { createTracker } from '../../../src/compose/tracker.ts';
-import { checkTracker } from '../../../src/compose/doctor/check-tracker.ts';
-import { createReloadable } from '../../../src/compose/reloadable.ts';
-import { wireRepository } from '../../adapters/github/support.ts';
-import { temporaryFolder } from '../../support/folder.ts';
+import { createTracker } from '#compose/tracker.ts';
+import { checkTracker } from '#doctor/check-tracker.ts';
+import { createReloadable } from '#config/reloadable.ts';
+import { wireRepository } from '../adapters/github/support.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const TOKEN = 'doctor-token';
 const issueFields = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readTraceparent, writeTraceparent } from '../../../src/compose/telemetry/tracing.ts';
+import { readTraceparent, writeTraceparent } from '#adapters/opentelemetry/tracing.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';

@@ -3,12 +3,12 @@ import type { Config } from '#config/schema/schema.ts';
 import { defaultLimits } from '#http/limits.ts';
 import { createImporter, type ReceiptImporter } from '#partners/import/import-deliveries.ts';
 import { createAcceptance } from '#partners/intake/write-deliveries.ts';
+import { toPartnerList } from '#partners/partner.ts';
 import { type Clock, MINUTE } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createTimedIds } from '#shared/ids.ts';
-import { toPartnerList } from '../partner-list.ts';
-import { directoryKeyOf, type Store } from '../store.ts';
+import { directoryKeyOf, type Store } from './store.ts';
 
 /** Brings deliveries in from a file, beside the service. */
 export function openImporter({

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { TrackportError } from '#shared/errors.ts';
-import { workerCheck } from '../../../src/compose/telemetry/health.ts';
-import { leadIssue, openTracker } from '../../support/deletions/tracker.ts';
-import { openDeletions } from '../../support/deletions/world.ts';
-import { temporaryDatabase, withCommits } from '../../support/stores.ts';
-import { eventually } from '../../support/eventually.ts';
+import { workerCheck } from '#compose/health.ts';
+import { leadIssue, openTracker } from '../support/deletions/tracker.ts';
+import { openDeletions } from '../support/deletions/world.ts';
+import { temporaryDatabase, withCommits } from '../support/stores.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** A worker on a store that can be read, and takes no writes while `refuses` says so. */
 async function worldOnFailingStore() {

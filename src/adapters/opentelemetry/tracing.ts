@@ -28,7 +28,6 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { TracingSettings } from '#config/tracing.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { VERSION } from '#shared/program.ts';
@@ -50,7 +49,7 @@ export function createTracing({
   clock,
   log,
 }: {
-  settings: TracingSettings;
+  settings: { sampledRatio: number };
   clock: Pick<Clock, 'sleep'>;
   log: Log;
 }): Tracing & {

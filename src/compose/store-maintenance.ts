@@ -1,4 +1,4 @@
-/** Work that has a stopped store for itself: a copy from SQLite to PostgreSQL, and another `secretKey`. */
+/** Work on the store as a whole, which opens it in ways of its own: backup, restore, a copy to the other engine, another `secretKey`. */
 import { existsSync } from 'node:fs';
 import * as postgres from '#adapters/postgres/exclusive.ts';
 import type { Statements } from '#shared/database.ts';
@@ -19,7 +19,12 @@ import { type Rekeying, replaceKey } from '#adapters/key-fingerprint.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { storeError, storeName } from '../start-error.ts';
+import { type Clock, toRfc3339 } from '#shared/clock.ts';
+import { silentLog } from '#shared/log.ts';
+import { VERSION } from '#shared/program.ts';
+import { backUp } from '#adapters/sqlite/transfer/backup.ts';
+import { restore } from '#adapters/sqlite/transfer/restore.ts';
+import { StartError, storeError, storeName } from './start-error.ts';
 
 type Work<T> = (session: Statements) => Promise<T>;
 
@@ -119,19 +124,62 @@ export function readStoreUrl(name: string, text: string, environment: Environmen
   throw new ConfigError('The command line', missing.length > 0 ? missing : refused);
 }
 
-/** The command `store rekey`. Nothing is opened before it works. */
-export function openRekey(config: Config) {
-  const rekey = async (onLoss: (lost: readonly UnreadReceipt[]) => Promise<void>) => {
-    const decide: Rekeying = async (lost, former) => {
-      const key = readSecretKey(config);
-      if (key && former?.equals(fingerprintOf(key)) === true)
-        throw new TrackportError('bad-request', {
-          detail: 'The store has this secretKey already.',
-        });
-      await onLoss(lost);
-      return fingerprintOf(key ?? resolveSecretKey(config));
-    };
-    await withStopped(config.store.url, (session) => replaceKey(session, decide));
+/** The command `store rekey`. Nothing is changed when `onLoss` rejects. @throws {StartError} @throws {bad-request} */
+export async function rekeyStore(
+  config: Config,
+  onLoss: (lost: readonly UnreadReceipt[]) => Promise<void>,
+): Promise<void> {
+  const decide: Rekeying = async (lost, former) => {
+    const key = readSecretKey(config);
+    if (key && former?.equals(fingerprintOf(key)) === true)
+      throw new TrackportError('bad-request', { detail: 'The store has this secretKey already.' });
+    await onLoss(lost);
+    return fingerprintOf(key ?? resolveSecretKey(config));
   };
-  return { services: { rekey }, close: () => Promise.resolve() };
+  await withStopped(config.store.url, (session) => replaceKey(session, decide));
+}
+
+/** The command `backup`, while a service runs, too. @throws {StartError} */
+export async function backUpStore(
+  config: Config,
+  clock: Pick<Clock, 'now'>,
+  options: { file: string; isForced: boolean; onProgress: OnProgress },
+) {
+  const storePath = sqlitePath(config, 'backup', 'pg_dump');
+  const origin = { at: clock.now(), version: VERSION };
+  const tables = await named(config.store.url, () => backUp({ ...options, ...origin, storePath }));
+  return {
+    file: options.file,
+    createdAt: toRfc3339(origin.at),
+    rows: tables.reduce((sum, { rows }) => sum + rows, 0),
+    tables,
+    ...(!config.secretKey && { secretKeyFile: secretKeyPath(storePath) }),
+  };
+}
+
+/** The command `restore`. @throws {StartError} */
+export async function restoreStore(
+  config: Config,
+  { file, onProgress }: { file: string; onProgress: OnProgress },
+) {
+  const storePath = sqlitePath(config, 'restore', 'pg_restore');
+  const { at, version, rows, migrated } = await named(config.store.url, () =>
+    restore({ file, storePath, onProgress, log: silentLog }),
+  );
+  const keyFile = secretKeyPath(storePath);
+  return {
+    file,
+    createdAt: toRfc3339(at),
+    version,
+    rows,
+    migrated: migrated.map(({ name }) => name),
+    ...(!config.secretKey && !existsSync(keyFile) && { missingSecretKeyFile: keyFile }),
+  };
+}
+
+function sqlitePath({ store: { url } }: Config, command: string, tool: string): string {
+  if (url.engine === 'sqlite') return url.path;
+  throw new StartError(
+    `trackport ${command} works on SQLite. A PostgreSQL database has tools of its own: use ${tool}.`,
+  );
 }

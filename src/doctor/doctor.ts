@@ -11,19 +11,19 @@ import { isTrackportError } from '#shared/errors.ts';
 import { partnerStates } from '#shared/outcomes/callers.ts';
 import { capitalize } from '#shared/outcomes/entry.ts';
 import { silentLog } from '#shared/log.ts';
-import { createReloadable } from '../reloadable.ts';
+import { createReloadable } from '#config/reloadable.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
 import { formatDuration } from '#shared/text/units.ts';
 import { ConfigError } from '#config/problems.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
 import { readHeard, silentSince } from '#partners/silence.ts';
 import { readTraffic, type TrafficCount } from '#partners/traffic.ts';
-import { createTracker, type Tracker } from '../tracker.ts';
+import { createTracker, type Tracker } from '#compose/tracker.ts';
 import { checkForm } from './check-form.ts';
 import { checkTracker, explainFailure } from './check-tracker.ts';
 import { checkWebhook } from './check-webhook.ts';
-import { StartError } from '../start-error.ts';
-import { openStore, type Store } from '../store.ts';
+import { StartError } from '#compose/start-error.ts';
+import { openStore, type Store } from '#compose/store.ts';
 import type { ServerInfo } from '#adapters/postgres/connection/server-info.ts';
 
 /** Opens all that it looks at itself, so that a store that fails is a finding like any other. */

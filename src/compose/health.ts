@@ -2,9 +2,9 @@ import type { CheckResult, HealthCheck } from '#http/readiness.ts';
 import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-import type { Bearer, App } from '../compose.ts';
-import type { Store } from '../store.ts';
-import type { Tracker } from '../tracker.ts';
+import type { Bearer, App } from './compose.ts';
+import type { Store } from './store.ts';
+import type { Tracker } from './tracker.ts';
 
 /** A store that cannot be read, or takes no deliveries, takes the instance out of service. */
 function storeCheck(store: Store): HealthCheck {

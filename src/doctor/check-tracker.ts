@@ -11,7 +11,7 @@ import { capitalize } from '#shared/outcomes/entry.ts';
 import { trackerCauses, trackerStep } from '#shared/outcomes/tracker-causes.ts';
 import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
 
-import type { Tracker } from '../tracker.ts';
+import type { Tracker } from '#compose/tracker.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
 import { checkFields } from './check-fields.ts';
 

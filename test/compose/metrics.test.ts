@@ -6,7 +6,7 @@ import {
   leadMetrics,
   createRegistry,
   trackerCallMetrics,
-} from '../../../src/compose/telemetry/metrics.ts';
+} from '#compose/metrics.ts';
 
 test('a quota or a clock that is not known is absent, so that no alert takes it for one used up', async () => {
   const registry = new Registry();

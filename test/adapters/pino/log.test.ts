@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#shared/clock.ts';
-import { createLogOutput } from '../../../src/compose/telemetry/log.ts';
+import { createLogOutput } from '#adapters/pino/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 
