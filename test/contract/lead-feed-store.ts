@@ -193,7 +193,9 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       expect(await since(before)).toEqual(['+1']);
       before = await end();
       const order = { repositoryId: REPOSITORY_ID, receiptId: 'receipt-1', event: 1, numbers: [2] };
-      await database.exclusive((tx) => withdrawClaims(tx, order, NOW));
+      await database.exclusive((tx) =>
+        withdrawClaims(tx, order, { reason: 'unmatched', now: NOW }),
+      );
       expect(await since(before)).toEqual(['+2']);
     });
 

@@ -208,6 +208,19 @@ export function describeWork(engine: string, open: Open): void {
         expect(await overtaken()).toEqual([true, true]);
       });
 
+      test('among those that go first is for who has been due for longest, and the others stay free', async () => {
+        const { store, accept } = await setUp();
+        await accept('event', 10, { path: 'events' });
+        for (const [text, at] of Object.entries({ b: 30, a: 20 })) await accept(text, at);
+        const payloads = async (limit: number, among?: number) => {
+          const items = await leaseEvents(store, 'match', { now: 50, limit, among });
+          return items.map(({ payload }) => payload?.toString());
+        };
+        expect(await payloads(1, 3)).toEqual(['event']);
+        expect(await payloads(1, 1)).toEqual(['a']);
+        expect(await payloads(9)).toEqual(['b']);
+      });
+
       test('is for events while every deletion waits for its next try', async () => {
         const { store, accept } = await setUp();
         for (const text of ['a', 'b']) await accept(text);

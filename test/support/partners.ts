@@ -9,7 +9,7 @@ import { createHearing } from '#partners/silence.ts';
 import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
 import { createSealer, type Sealer } from '#shared/crypto/sealer.ts';
 import { createAcceptance } from '#partners/intake/write-deliveries.ts';
-import { settle } from '#partners/worker/end-event.ts';
+import { settle } from '#partners/worker/lease-events.ts';
 import { keepMatches, type NewMatch } from '#partners/worker/match/keep-matches.ts';
 import type { Settlement, WorkItem } from '#partners/worker/work-item.ts';
 import type { NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';

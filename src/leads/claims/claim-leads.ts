@@ -1,4 +1,5 @@
 import type { MatchName } from '../directory/match.ts';
+import { appendAudit } from '#shared/audit.ts';
 import { DAY } from '#shared/clock.ts';
 import { hideClaimed, hideKnown, noteLeads, readKnown } from '../lead-feed/note-changes.ts';
 import type { Statements, Tx } from '#shared/database.ts';
@@ -82,16 +83,23 @@ const WITHDRAW = `
   DELETE FROM claim WHERE ${OF_LEADS} AND is_provisional AND released_at IS NULL
   RETURNING number`;
 
-/** Takes back those that are not claimed for good, and answers them. */
+/** Takes back those that are not claimed for good. The audit log says why a lead was out of sight for a while. */
 export async function withdrawClaims(
   session: Tx,
   order: ClaimOrder,
-  at: number,
-): Promise<number[]> {
-  if (order.numbers.length === 0) return [];
+  { reason, now }: { reason: string; now: number },
+): Promise<void> {
+  if (order.numbers.length === 0) return;
   const numbers = numbersOf(await session.all(WITHDRAW, order));
-  await noteLeads(session, { id: order.repositoryId, numbers, at });
-  return numbers;
+  await noteLeads(session, { id: order.repositoryId, numbers, at: now });
+  for (const number of numbers)
+    await appendAudit(session, {
+      at: now,
+      actor: { kind: 'system', subject: 'worker' },
+      action: 'claim.withdraw',
+      subject: `claim/${number}`,
+      changes: { receiptId: order.receiptId, reason },
+    });
 }
 
 /** In an order that an index has, SQLite would read every claim of the repository. */

@@ -1,13 +1,27 @@
-import { SECOND } from '#shared/clock.ts';
+import {
+  claimedBy,
+  provisionalClaims,
+  toLeadIds,
+  withdrawClaims,
+} from '#leads/claims/claim-leads.ts';
+import { readRepositoryId } from '#leads/directory/directory-view.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Database, Tx } from '#shared/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import { either, toJson } from '#shared/sql.ts';
 import { type EventErrorCode, type EventStep, openPayload } from '../receipts/receipt.ts';
-import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipts/requeue.ts';
+import {
+  REFRESH_RECEIPT_STATUS,
+  REQUEUE_REPEATED,
+  SET_LEADS,
+  WITH_GIVEN_STEP,
+} from '../receipts/requeue.ts';
 import {
   type EventProgress,
   readProgress,
+  type Settlement,
+  type SettleResult,
   type Stage,
   type WorkCounts,
   type WorkItem,
@@ -115,24 +129,32 @@ const LACKED_PARTNERS = `
 
 /**
  * Leases up to `limit` due events of a stage: deletions that redact or delete go before the other ones, and those
- * before events; then oldest due first. `aheadMaxMs` is the longest wait that there is: what is due later was stored by
+ * before events; then oldest due first. Of `among`, which go first so, those are leased that have been due for longest.
+ * `aheadMaxMs` is the longest wait that there is: what is due later was stored by
  * a clock that was ahead, and is due now. While another instance than `instance` has the right to work, nothing is
  * leased. `sealer` opens the bytes of events. @throws {store-unavailable} and then nothing has changed, here and below
  */
 export async function leaseEvents(
   { db, instance, sealer }: { db: Database; instance: string; sealer: Sealer },
   stage: Stage,
-  { now, limit, aheadMaxMs }: { now: number; limit: number; aheadMaxMs?: number },
+  {
+    now,
+    limit,
+    among = limit,
+    aheadMaxMs,
+  }: { now: number; limit: number; among?: number; aheadMaxMs?: number },
 ): Promise<readonly WorkItem[]> {
   const latest = aheadMaxMs === undefined ? undefined : now + aheadMaxMs;
-  const due = { stage, now, limit, latest };
+  const due = { stage, now, limit: among, latest };
   // Asked after every step, and mostly there is nothing: that needs no transaction.
   if (!(await db.get(TO_LEASE, due))) return [];
   const token = newUuid();
   const leased = await db.exclusive(async (tx) => {
     if (await tx.get(WORKED_ON_BY_OTHER, { instance })) return [];
     if (await tx.get(TOO_LATE, due)) await tx.run(DUE_TOO_LATE, due);
-    const rows = await tx.all<Omit<LeasedRow, 'lease'>>(DUE, due);
+    const next = await tx.all<Omit<LeasedRow, 'lease'>>(DUE, due);
+    const rows =
+      among > limit ? next.sort((one, other) => one.dueAt - other.dueAt).slice(0, limit) : next;
     const events = rows.map(({ event }) => event);
     if (rows.length > 0) void tx.run(LEASE, { events, token, until: now + EVENT_LEASE_MS });
     return rows.map((row) => ({ ...row, lease: `${token}/${row.event}` }));
@@ -243,6 +265,115 @@ async function rescheduleIn(
   const isMine = tx.run(RESCHEDULE, row);
   void tx.run(REQUEUE_REPEATED, leaseOf(item));
   return (await isMine) > 0;
+}
+
+/** DONE and IGNORED need their payload no more; the others can be replayed for 30 days. */
+const SETTLE = `
+  UPDATE event SET outcome = @outcome::text, erasure = @erasure, remains = @remains, note = coalesce(@note, note),
+    attempts = @attempts, last_error = @lastError, completed_at = @now, due_at = NULL,
+    lease_token = NULL, lease_until = NULL, progress = NULL,
+    payload = CASE WHEN @outcome::text IN ('DONE', 'IGNORED') THEN NULL ELSE payload END
+  WHERE ${IS_MINE}
+  RETURNING receipt`;
+
+/**
+ * Ends the event; with DONE or IGNORED its payload is dropped, and with UNMATCHED every claim that no match has
+ * confirmed is taken back. An event that came again meanwhile is matched anew at once instead, and so it is whenever it
+ * is given back. `repository` is `owner/name` in lower case.
+ */
+export async function settle(
+  tx: Tx,
+  repository: string,
+  item: Pick<WorkItem, 'event' | 'receiptId' | 'lease'>,
+  settlement: Settlement & { now: number },
+): Promise<SettleResult> {
+  const { outcome, attempts, erasure, note, lastError, now } = settlement;
+  const remains = toJson(settlement.remains);
+  const row = { ...leaseOf(item), outcome, attempts, erasure, remains, note, lastError, now };
+  const [repeated, settled] = await Promise.all([
+    tx.run(REQUEUE_REPEATED, leaseOf(item)), // which takes the lease, so that nothing is settled
+    tx.get<{ receipt: number }>(SETTLE, row),
+  ]);
+  if (!settled) return repeated > 0 ? 'again' : 'lost';
+  if (outcome === 'UNMATCHED') await withdrawAll(tx, repository, { item, now });
+  void tx.run(REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
+  return 'settled';
+}
+
+/** Takes back all claims that no match has confirmed, for an event that names nobody. */
+async function withdrawAll(
+  tx: Tx,
+  repository: string,
+  { item, now }: { item: Pick<WorkItem, 'event' | 'receiptId'>; now: number },
+): Promise<void> {
+  const repositoryId = await readRepositoryId(tx, repository);
+  if (repositoryId === undefined) return;
+  const { event, receiptId } = item;
+  const numbers = (await provisionalClaims(tx, repositoryId, [event])).get(event) ?? [];
+  if (numbers.length === 0) return;
+  const order = { repositoryId, receiptId, event, numbers };
+  await withdrawClaims(tx, order, { reason: 'unmatched', now });
+  const leadIds = toLeadIds(await claimedBy(tx, order));
+  void tx.run(SET_LEADS, { event, leadIds });
+}
+
+/** Should an alarm ever be missed. */
+const LOOK_EVERY_MS = 5 * SECOND;
+
+/** Takes events from the store, and sees to it that none stays taken when the store fails half-way. */
+export type Leasing = {
+  /** @see leaseEvents */
+  lease(stage: Stage, limit: number, among?: number): Promise<readonly WorkItem[]>;
+  /** Works on leased items: when that throws, they are given back before the next are leased. */
+  workOn<T>(items: readonly WorkItem[], work: () => Promise<T>): Promise<T>;
+  /** Time until an event of the stage is due, 5 s at most; in ms. @throws {store-unavailable} */
+  waitMs(stage: Stage): Promise<number>;
+};
+
+/** @see Leasing */
+export function createLeasing({
+  db,
+  instance,
+  sealer,
+  clock,
+  waitMaxMs,
+}: {
+  db: Database;
+  /** Holder of the right to work: while another one has it, nothing is leased here. */
+  instance: string;
+  /** Opens the bytes of events. */
+  sealer: Sealer;
+  clock: Pick<Clock, 'now'>;
+  /** No event of the stage ever waits longer than this, in ms. */
+  waitMaxMs: (stage: Stage) => number;
+}): Leasing {
+  let unreturned: readonly WorkItem[] = [];
+  const giveBackUnreturned = async (): Promise<void> => {
+    const items = unreturned;
+    if (items.length === 0) return;
+    await Promise.all(items.map((item) => giveBack(db, item)));
+    unreturned = unreturned.filter((item) => !items.includes(item));
+  };
+  return {
+    lease: async (stage, limit, among) => {
+      await giveBackUnreturned();
+      const due = { now: clock.now(), limit, among, aheadMaxMs: waitMaxMs(stage) };
+      return leaseEvents({ db, instance, sealer }, stage, due);
+    },
+    workOn: async (items, work) => {
+      try {
+        return await work();
+      } catch (error) {
+        unreturned = [...unreturned, ...items];
+        throw error;
+      }
+    },
+    waitMs: async (stage) => {
+      const dueAt = await nextDueAt(db, stage);
+      if (dueAt === undefined) return LOOK_EVERY_MS;
+      return Math.min(LOOK_EVERY_MS, Math.max(1, dueAt - clock.now()));
+    },
+  };
 }
 
 /** @throws {store-unavailable} */

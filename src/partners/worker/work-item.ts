@@ -137,6 +137,14 @@ export type Settlement = {
   attempts: number;
 };
 
+/** An end as operators are told of it. */
+export function endOf(
+  { receiptId, partnerId, path }: WorkItem,
+  { outcome, lastError: code }: Settlement,
+) {
+  return { receiptId, partnerId, path, outcome, code };
+}
+
 /**
  * `again`: it is not settled, for it came once more meanwhile and is matched anew. `lost`: another
  * worker has it.

@@ -1,28 +1,30 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/directory/fill-directory.ts';
 import { REPLICA_LAG_MAX_MS } from '#leads/lead-tracker.ts';
-import { type Clock, HOUR, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { longestJitteredWaitMs, type Random } from '#shared/resilience/backoff.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { DeletionRules } from './act/act-on-event.ts';
 import { MISSING_LOOKS_MS } from './act/act-on-lead.ts';
 import {
+  type ActingLoop,
   createAlarm,
-  createLeasing,
-  type Leasing,
-  type Loop,
   type LoopFailure,
-  runLoop,
-} from './loops/run-loop.ts';
-import { createDirectoryCoverage } from './catch-up.ts';
+  type MatchingLoop,
+  runActing,
+  runMatching,
+  runWatching,
+  suspectPause,
+} from './loops.ts';
+import { createDirectoryCoverage } from './directory-coverage.ts';
 import type { IssueEditor, PauseCode } from './act/issue-editor.ts';
-import { type Matching, matchEvents, UNMATCHED_WAITS_MS } from './match/match-event.ts';
+import { UNMATCHED_WAITS_MS } from './match/match-event.ts';
 import { createPacer, createTrackerPause, createWriteRefusals } from './may-write.ts';
 import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
-import { type ActingLoop, createWalTruncation, runActing, suspectPause } from './loops/acting.ts';
-import { createChangeProbe, forgetLeases, readWorkCounts } from './lease-events.ts';
+import { createLeasing, forgetLeases, readWorkCounts } from './lease-events.ts';
+import { createWalTruncation } from './wal-truncation.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Database } from '#shared/database.ts';
 import type { Stage, WorkCounts } from './work-item.ts';
@@ -134,37 +136,6 @@ export function createEventWorker(work: Workplace): EventWorker {
       running = undefined;
     },
   };
-}
-
-const MATCH_BATCH = 100;
-/** Deliveries that another process accepted are to be claimed within a second as well. */
-const WATCH_EVERY_MS = SECOND / 5;
-
-type MatchingLoop = Loop & {
-  db: Pick<Database, 'dataVersion'>;
-  leasing: Leasing;
-  matching: Matching;
-};
-
-/** Claims what is due, batch by batch, until the worker stops. Never throws. */
-function runMatching(loop: MatchingLoop): Promise<void> {
-  const { alarms, leasing, matching } = loop;
-  return runLoop(loop, 'match', async () => {
-    const items = await leasing.lease('match', MATCH_BATCH);
-    if (items.length === 0) return leasing.waitMs('match');
-    await leasing.workOn(items, () => matchEvents(matching, items));
-    alarms.act.ring();
-    return 0;
-  });
-}
-
-/** Notices what other processes have queued, until the worker stops. Never throws. */
-async function runWatching({ db, alarms, clock, stopping }: MatchingLoop): Promise<void> {
-  const hasChanged = createChangeProbe(db);
-  while (!stopping.aborted) {
-    if (await hasChanged().catch(() => false)) alarms.match.ring();
-    await sleepUntilAborted(clock, WATCH_EVERY_MS, stopping);
-  }
 }
 
 type Loops = MatchingLoop & ActingLoop;

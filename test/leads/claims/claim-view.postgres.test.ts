@@ -31,7 +31,7 @@ describeClaims('PostgreSQL', async () => {
         throw new Error('undo');
       }),
     withdraw: async (order) => {
-      await database.exclusive((tx) => withdrawClaims(tx, order, 0));
+      await database.exclusive((tx) => withdrawClaims(tx, order, { reason: 'unmatched', now: 0 }));
     },
     auditOf: (subject) => auditOf(database, subject),
     elsewhere: async () => {

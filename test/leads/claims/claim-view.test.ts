@@ -16,8 +16,8 @@ describeClaims('SQLite', async () => {
         await claimLeads(tx, claim);
         throw new Error('undo');
       }),
-    withdraw: async (order) =>
-      void (await database.exclusive((tx) => withdrawClaims(tx, order, 0))),
+    withdraw: (order) =>
+      database.exclusive((tx) => withdrawClaims(tx, order, { reason: 'unmatched', now: 0 })),
     auditOf: async (subject) => auditOf(database, subject),
     elsewhere: async () => {
       const other = connectTo(database.handle.name);

@@ -11,6 +11,7 @@ import { actOnLead, type Delay, type LeadWriter, type LeadTask } from './act-on-
 import { type DeletionLabels, leastErasure } from './issue-edit.ts';
 import {
   type ActProgress,
+  endOf,
   type LeadProgress,
   type Settlement,
   traceStep,
@@ -29,8 +30,7 @@ import {
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import { type EventErrorCode, remainders } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
-import { giveBack, reschedule } from '../lease-events.ts';
-import { reportEnd, settle } from '../end-event.ts';
+import { giveBack, reschedule, settle } from '../lease-events.ts';
 import type { Database } from '#shared/database.ts';
 
 /** Rules of the configuration for deletions. */
@@ -292,6 +292,6 @@ async function end(
   const result = await db.exclusive((tx) => settle(tx, repository, item, end));
   if (result === 'lost') return { kind: 'left' };
   if (result === 'again') return { kind: 'rescheduled' };
-  reportEnd(acting, item, settlement, issues);
+  acting.reporter.settled({ ...endOf(item, settlement), issues });
   return { kind: 'settled', outcome: settlement.outcome };
 }

@@ -1,14 +1,16 @@
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import { commentFor, type DeletionLabels, planFor } from './issue-edit.ts';
 import {
+  commentFor,
+  type DeletionLabels,
   failLead,
   finishAbsent,
   finishLead,
   noteRemains,
+  planFor,
   withoutOwnComment,
-} from './lead-erasure.ts';
+} from './issue-edit.ts';
 import { REFUSALS_BELIEVED, writeFields } from './lead-fields.ts';
 import type { Effect, LeadProgress, Todo } from '../work-item.ts';
 import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
@@ -95,7 +97,21 @@ export async function actOnLead(writer: LeadWriter, task: LeadTask): Promise<Lea
     if (commented === 'found') lead = withoutOwnComment(lead, issue);
     lead = { ...lead, isCommented: true };
   }
-  return { lead: await finishLead(writer, { ...task, lead }, issue) };
+  const revisions = await countRevisions(writer, task, issue);
+  return { lead: finishLead({ ...task, lead }, revisions) };
+}
+
+/** An edit leaves the old text in the issue's history, where only a person can take it out. */
+async function countRevisions(
+  { editor, log }: LeadWriter,
+  { actions, effect }: LeadTask,
+  { number, nodeId, isTouched }: EditableIssue,
+): Promise<number | undefined> {
+  const isRedacted = actions.includes('redact');
+  if (effect || !(isRedacted || isTouched === true)) return 0;
+  const revisions = await editor.countRevisions(nodeId);
+  if (isRedacted) log.info({ issue: number, revisions }, 'a redacted lead keeps its edit history');
+  return revisions;
 }
 
 type FoundIssue = { kind: 'issue'; issue: EditableIssue; lead: LeadProgress };

@@ -1,11 +1,17 @@
-/** Edits of an issue by a deletion or a rule: pure plans of what is still to be written. */
+/** Edits of an issue by a deletion or a rule: what is still to be written, and what is left of a person then. */
 import type { FieldValue } from '#leads/lead-tracker.ts';
 import { foldLabel, foldLabels } from '#leads/model/labels.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { occurredAt, type PartnerEvent } from '../../event.ts';
 import type { Action, EventRule } from '../../partner.ts';
-import { type Erasure, erasures, type Remainder, remainders } from '../../receipts/receipt.ts';
-import type { Effect, FieldSetting, Todo } from '../work-item.ts';
+import {
+  type Erasure,
+  erasures,
+  type EventErrorCode,
+  type Remainder,
+  remainders,
+} from '../../receipts/receipt.ts';
+import type { Effect, FieldSetting, LeadProgress, Todo } from '../work-item.ts';
 
 /** Left by `redact` in place of a lead's content. */
 export const REDACTED_TITLE = 'Deleted lead';
@@ -208,4 +214,75 @@ export function commentFor({ actions, effect }: Todo, receiptId: string): Effect
   if (effect) return effect.comment;
   if (!actions.includes('comment')) return undefined;
   return { marker: commentMarker(receiptId), text: commentText(receiptId) };
+}
+
+/** Notes what the issue of a deleted lead holds of a person as it is now. */
+export function noteRemains(
+  { effect }: Todo,
+  lead: LeadProgress,
+  issue: Parameters<typeof remaindersIn>[0],
+): LeadProgress {
+  if (effect) return lead;
+  const { isCommented = false } = lead;
+  return { ...lead, remains: remaindersIn(issue, isCommented ? 1 : 0) };
+}
+
+/** Takes our own comment out of what is left: it was counted before it was found. */
+export function withoutOwnComment(
+  lead: LeadProgress,
+  { comments = 0 }: { comments?: number | undefined },
+): LeadProgress {
+  if (comments > 1 || !lead.remains) return lead;
+  return { ...lead, remains: lead.remains.filter((one) => one !== 'comments') };
+}
+
+/** `revisions`: those of its text that can still be read; undefined when that cannot be told. */
+export function finishLead(
+  { actions, effect, lead }: Todo & { lead: LeadProgress },
+  revisions = 0,
+): LeadProgress {
+  if (effect) return done(lead, undefined);
+  const held = new Set(lead.remains);
+  if (revisions > 0) held.add('history');
+  const remains = remainders.filter((one) => held.has(one));
+  return done({ ...lead, remains }, erasureOf(actions, lead));
+}
+
+function erasureOf(
+  actions: readonly Action[],
+  { fieldsRemain }: LeadProgress,
+): Erasure | undefined {
+  if (!actions.includes('redact')) return actions.includes('delete') ? 'impossible' : undefined;
+  return fieldsRemain ? 'impossible' : 'incomplete-history';
+}
+
+/** Only what is known to be deleted counts as erased: a hidden issue looks the same as none. */
+function erasureOfAbsent(
+  { removal }: LeadProgress,
+  actions: readonly Action[],
+  isDeleted: boolean,
+): Erasure | undefined {
+  if (removal === 'tried' || removal === 'removed') return 'complete';
+  const isWanted = actions.includes('delete') || actions.includes('redact');
+  return isDeleted && isWanted ? 'complete' : undefined;
+}
+
+function done(lead: LeadProgress, erasure: Erasure | undefined): LeadProgress {
+  return { ...lead, state: 'done', ...(erasure !== undefined && { erasure }) };
+}
+
+/** Issues below one that is deleted stay; of one that was only hidden nobody knows anything. */
+export function finishAbsent(
+  lead: LeadProgress,
+  actions: readonly Action[],
+  isDeleted: boolean,
+): LeadProgress {
+  const { remains = [], ...rest } = lead;
+  const erasure = erasureOfAbsent(lead, actions, isDeleted);
+  const left = remains.filter((one) => one === 'sub-issues');
+  return { ...done(rest, erasure), ...(left.length > 0 && { remains: left }) };
+}
+
+export function failLead(lead: LeadProgress, error: EventErrorCode): LeadProgress {
+  return { ...lead, state: 'failed', error };
 }

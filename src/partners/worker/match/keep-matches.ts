@@ -1,16 +1,16 @@
 import type { Match } from '#leads/directory/match.ts';
-import type {
-  ActProgress,
-  Effect,
-  MatchProgress,
-  Settlement,
-  Todo,
-  WorkItem,
+import {
+  type ActProgress,
+  type Effect,
+  endOf,
+  type MatchProgress,
+  type Settlement,
+  type Todo,
+  type WorkItem,
 } from '../work-item.ts';
 import type { EventErrorCode, EventNote, EventStep, RuleEffect } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
-import { reportEnd, settle, withdraw } from '../end-event.ts';
-import { leaseOf } from '../lease-events.ts';
+import { leaseOf, settle } from '../lease-events.ts';
 import {
   type ClaimOrder,
   claimsOf,
@@ -18,6 +18,7 @@ import {
   claimsHeld,
   insertClaims,
   provisionalClaims,
+  withdrawClaims,
 } from '#leads/claims/claim-leads.ts';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
 import { REQUEUE_REPEATED, withStep } from '../../receipts/requeue.ts';
@@ -120,7 +121,7 @@ async function writeAll(
       reporter.attemptFailed({ receiptId, partnerId, code: NO_LEAD, ...miss });
   }
   for (const [place, { item, settlement }] of ending.entries())
-    if (ends[place] === 'settled') reportEnd({ reporter }, item, settlement);
+    if (ends[place] === 'settled') reporter.settled(endOf(item, settlement));
 }
 
 /** Ends an event whose match met a mistake of ours. */
@@ -190,13 +191,13 @@ async function claimMatches(
   );
   for (const { order, conflicts, isForGood, now } of orders) {
     if (isForGood) confirmClaims(session, order);
-    await withdraw(session, { ...order, numbers: conflicts }, { reason: CONFLICT, now });
+    await withdrawClaims(session, { ...order, numbers: conflicts }, { reason: CONFLICT, now });
   }
   const forGood = orders.filter(({ isForGood }) => isForGood);
   const left = await provisionalClaims(session, repositoryId, eventsOf(forGood));
   for (const { order, now } of forGood) {
     const numbers = left.get(order.event) ?? [];
-    await withdraw(session, { ...order, numbers }, { reason: 'better-match', now });
+    await withdrawClaims(session, { ...order, numbers }, { reason: 'better-match', now });
   }
   return claimsHeld(session, repositoryId, eventsOf(orders));
 }

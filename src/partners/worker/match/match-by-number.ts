@@ -2,7 +2,7 @@ import type { DirectoryFiller, LearnedLead } from '#leads/directory/fill-directo
 import { type Clock, sleepUntilAborted } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import type { DirectoryCoverage } from '../catch-up.ts';
+import type { DirectoryCoverage } from '../directory-coverage.ts';
 import { findMatch } from '../event-leads.ts';
 import type { MatchProgress, Settlement } from '../work-item.ts';
 import type { AskedAt, Match, MatchName } from '#leads/directory/match.ts';

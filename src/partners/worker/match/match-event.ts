@@ -3,7 +3,7 @@ import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing.ts';
-import type { DirectoryCoverage, Coverage } from '../catch-up.ts';
+import type { DirectoryCoverage, Coverage } from '../directory-coverage.ts';
 import {
   type MatchProgress,
   type Settlement,
@@ -123,7 +123,7 @@ async function decideOrFail(
 ): Promise<Decision> {
   try {
     return await traceStep(matching.tracing, 'match', item, () =>
-      decide(matching, item, progress, coverage),
+      decideMatch(matching, item, progress, coverage),
     );
   } catch (error) {
     if (isTrackportError(error, 'overloaded'))
@@ -133,7 +133,7 @@ async function decideOrFail(
   }
 }
 
-async function decide(
+async function decideMatch(
   matching: Matching,
   item: WorkItem,
   progress: MatchProgress,

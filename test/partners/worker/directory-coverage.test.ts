@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createDirectoryCoverage } from '#partners/worker/catch-up.ts';
+import { createDirectoryCoverage } from '#partners/worker/directory-coverage.ts';
 import { HOUR, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';

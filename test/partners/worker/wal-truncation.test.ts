@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createWalTruncation } from '#partners/worker/loops/acting.ts';
+import { createWalTruncation } from '#partners/worker/wal-truncation.ts';
 import { silentLog } from '#shared/log.ts';
-import { createFakeClock } from '../../../support/clock.ts';
+import { createFakeClock } from '../../support/clock.ts';
 
 /** `results`: what the store says to each time; an error is thrown. */
 function createWorld(results: (boolean | Error)[]) {

@@ -1,13 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  createAlarm,
-  createLeasing,
-  type LoopFailure,
-  runLoop,
-} from '#partners/worker/loops/run-loop.ts';
-import { createFakeClock } from '../../../support/clock.ts';
-import { acceptEvent, INSTANCE, receiptsIn, sealer } from '../../../support/partners.ts';
-import { temporaryDatabase, withCommits } from '../../../support/stores.ts';
+import { createLeasing } from '#partners/worker/lease-events.ts';
+import { createAlarm, type LoopFailure, runLoop } from '#partners/worker/loops.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { acceptEvent, INSTANCE, receiptsIn, sealer } from '../../support/partners.ts';
+import { temporaryDatabase, withCommits } from '../../support/stores.ts';
 import type { Stage } from '#partners/worker/work-item.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';

@@ -1,0 +1,239 @@
+/** The loops of a worker: they match, act and watch, turn by turn, until it stops. */
+import { setImmediate } from 'node:timers/promises';
+import { type Clock, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import type { Database } from '#shared/database.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { errorFields, type Log } from '#shared/log.ts';
+import { type Acting, actOnEvent, type ActResult } from './act/act-on-event.ts';
+import type { IssueEditor } from './act/issue-editor.ts';
+import { createChangeProbe, giveBack, type Leasing } from './lease-events.ts';
+import { type Matching, matchEvents } from './match/match-event.ts';
+import type { Pause, TrackerPause } from './may-write.ts';
+import type { WalTruncation } from './wal-truncation.ts';
+import type { ActProgress, Settlement, Stage, WorkItem } from './work-item.ts';
+
+/** Lets a loop sleep until there is something to do. */
+export type Alarm = {
+  /** Ends the wait, or the next one when nobody waits. */
+  ring(): void;
+  /** Resolves after `ms` milliseconds, when it rings, or when the signal is aborted. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+};
+
+export function createAlarm(clock: Clock): Alarm {
+  let hasRung = false;
+  let wake = (): void => {};
+  return {
+    ring: () => {
+      hasRung = true;
+      wake();
+    },
+    wait: async (ms, signal) => {
+      const over = new AbortController();
+      const rung = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const slept = sleepUntilAborted(clock, ms, AbortSignal.any([signal, over.signal]));
+      if (!hasRung) await Promise.race([rung, slept]);
+      hasRung = false;
+      over.abort();
+    },
+  };
+}
+
+const STORE_RETRY_MS = SECOND;
+/** A store that is away fails every turn: the same failure is logged once in so long. */
+const LOG_AGAIN_MS = MINUTE;
+
+/** Why a loop gets nothing done, and since when (ms since the Unix epoch). */
+export type LoopFailure = { code: string; since: number };
+
+/** The loops of one worker. */
+export type Loop = {
+  alarms: Readonly<Record<Stage, Alarm>>;
+  /** Of the loops whose last turn failed. */
+  failures: Map<Stage, LoopFailure>;
+  clock: Clock;
+  log: Log;
+  stopping: AbortSignal;
+};
+
+/**
+ * Takes one turn after the other until the worker stops. `turn` returns how long to wait at most before
+ * the next one, in ms; the loop's alarm ends the wait. Never throws: a turn that fails is taken again.
+ */
+export async function runLoop(loop: Loop, name: Stage, turn: () => Promise<number>): Promise<void> {
+  const { alarms, clock, failures, stopping } = loop;
+  const logFailure = createFailureLog(loop, name);
+  while (!stopping.aborted) {
+    let waitMs = STORE_RETRY_MS;
+    try {
+      waitMs = await turn();
+      failures.delete(name);
+    } catch (error) {
+      const code = isTrackportError(error) ? error.code : 'internal-error';
+      failures.set(name, { code, since: failures.get(name)?.since ?? clock.now() });
+      logFailure(error);
+    }
+    if (waitMs > 0) await alarms[name].wait(waitMs, stopping);
+    else await setImmediate(); // the store responds without a pause: others must get their turn
+  }
+}
+
+function createFailureLog({ clock, log }: Loop, stage: Stage): (error: unknown) => void {
+  const loggedAt = new Map<string, number>();
+  return (error) => {
+    const now = clock.monotonicMs();
+    for (const [failure, at] of loggedAt) if (now - at >= LOG_AGAIN_MS) loggedAt.delete(failure);
+    const fields = { stage, ...errorFields(error) };
+    const failure = JSON.stringify(fields);
+    if (loggedAt.has(failure)) return;
+    loggedAt.set(failure, now);
+    const level = isTrackportError(error) ? 'warn' : 'error';
+    log[level](fields, 'the worker met an error and goes on');
+  };
+}
+
+const MATCH_BATCH = 100;
+/** Deliveries that another process accepted are to be claimed within a second as well. */
+const WATCH_EVERY_MS = SECOND / 5;
+
+export type MatchingLoop = Loop & {
+  db: Pick<Database, 'dataVersion'>;
+  leasing: Leasing;
+  matching: Matching;
+};
+
+/** Claims what is due, batch by batch, until the worker stops. Never throws. */
+export function runMatching(loop: MatchingLoop): Promise<void> {
+  const { alarms, leasing, matching } = loop;
+  return runLoop(loop, 'match', async () => {
+    const items = await leasing.lease('match', MATCH_BATCH);
+    if (items.length === 0) return leasing.waitMs('match');
+    await leasing.workOn(items, () => matchEvents(matching, items));
+    alarms.act.ring();
+    return 0;
+  });
+}
+
+/** Notices what other processes have queued, until the worker stops. Never throws. */
+export async function runWatching({ db, alarms, clock, stopping }: MatchingLoop): Promise<void> {
+  const hasChanged = createChangeProbe(db);
+  while (!stopping.aborted) {
+    if (await hasChanged().catch(() => false)) alarms.match.ring();
+    await sleepUntilAborted(clock, WATCH_EVERY_MS, stopping);
+  }
+}
+
+const IDENTIFY_AGAIN_MS = 5 * SECOND;
+/** With these an event's payload is dropped. */
+const DROPPING: ReadonlySet<Settlement['outcome']> = new Set(['DONE', 'IGNORED']);
+
+export type ActingLoop = Loop & {
+  db: Database;
+  editor: Pick<IssueEditor, 'checkRepository' | 'checkWriting'>;
+  /** Finds the repository that the name means, so that no issue of another is changed. `DirectoryFiller` has it. */
+  identify(): Promise<void>;
+  leasing: Leasing;
+  pause: TrackerPause;
+  walTruncation: WalTruncation;
+  acting: Acting;
+  /** Interval of probes while the work is paused, in ms. */
+  probeEveryMs: number;
+};
+
+/** Changes issues, one event at a time, until the worker stops. Never throws. */
+export function runActing(loop: ActingLoop): Promise<void> {
+  const { walTruncation } = loop;
+  return runLoop(loop, 'act', async () => {
+    await walTruncation.run();
+    const waitMs = await actWhenAllowed(loop);
+    return Math.min(waitMs, walTruncation.waitMs());
+  });
+}
+
+async function actWhenAllowed(loop: ActingLoop): Promise<number> {
+  const { alarms, leasing, pause } = loop;
+  const current = pause.current();
+  if (current) return probe(loop, current);
+  const limitedMs = pause.limitedMs();
+  if (limitedMs > 0) return limitedMs;
+  const result = await actOnNext(loop);
+  if (!result) return leasing.waitMs('act');
+  alarms.match.ring(); // it may have come again while it was worked on
+  return 0;
+}
+
+/** Undefined when nothing is due. `among`: of so many that would go first, the one that has been due for longest. */
+async function actOnNext(loop: ActingLoop, among = 1): Promise<ActResult | undefined> {
+  const { acting, leasing, pause, walTruncation, stopping } = loop;
+  const [item] = await leasing.lease('act', 1, among);
+  if (!item) return undefined;
+  const result = await leasing.workOn(
+    [item],
+    async () =>
+      (await delayUntilIdentified(loop, item)) ??
+      actOnEvent(acting, item as WorkItem<ActProgress>, stopping),
+  );
+  if (result.kind === 'paused') pause.begin(result.code);
+  if (result.kind === 'limited') pause.limitUntil(result.retryAt);
+  if (result.kind === 'settled' && DROPPING.has(result.outcome)) walTruncation.noteDropped();
+  return result;
+}
+
+/** The name may mean another repository since the last start, or none that can be seen. */
+async function delayUntilIdentified(
+  loop: ActingLoop,
+  item: WorkItem,
+): Promise<Extract<ActResult, { kind: 'limited' | 'paused' }> | undefined> {
+  const { clock, db, log, pause } = loop;
+  try {
+    await loop.identify();
+    return undefined;
+  } catch (error) {
+    await giveBack(db, item);
+    log.warn(errorFields(error), 'the repository could not be identified: the work waits');
+    await suspectPause(loop);
+    const current = pause.current();
+    return current
+      ? { kind: 'paused', code: current.code }
+      : { kind: 'limited', retryAt: clock.now() + IDENTIFY_AGAIN_MS };
+  }
+}
+
+/** Something says that the tracker may have locked us out: asks the tracker. */
+export async function suspectPause({
+  editor,
+  pause,
+  stopping,
+}: {
+  editor: Pick<IssueEditor, 'checkRepository'>;
+  pause: TrackerPause;
+  stopping: AbortSignal;
+}): Promise<void> {
+  if (stopping.aborted) return;
+  const response = await editor.checkRepository();
+  if (response.kind === 'paused') pause.begin(response.code);
+}
+
+/** Events that a probe chooses from: one that was refused is due anew, and so the last of them, and must not keep all others waiting. */
+const PROBE_AMONG = 50;
+
+/**
+ * A pause ends when the repository is well, nothing that it tells speaks against writing, and the
+ * next event, if there is one, is not refused: not every lack of rights can be read.
+ */
+async function probe(loop: ActingLoop, { code, probeAt }: Readonly<Pause>): Promise<number> {
+  const { clock, editor, pause, probeEveryMs } = loop;
+  const waitMs = probeAt - clock.monotonicMs();
+  if (waitMs > 0) return waitMs;
+  const response = await (code === 'forbidden' ? editor.checkWriting() : editor.checkRepository());
+  if (response.kind === 'paused') pause.begin(response.code);
+  else if (response.kind !== 'well') pause.probeLater();
+  else {
+    const result = await actOnNext(loop, PROBE_AMONG);
+    if (result?.kind === 'paused') return probeEveryMs;
+    pause.end();
+  }
+  return 0;
+}
