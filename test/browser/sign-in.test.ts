@@ -1,9 +1,8 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openWorked } from './support/worked.ts';
 import { describeInBrowser, findingsAt, openAs, PEOPLE } from './support/portal.ts';
+import { openServer } from '../support/http/local-server.ts';
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name }).first();
 
@@ -81,20 +80,13 @@ describeInBrowser('a session', ({ open, portal }) => {
     await openAs(page, { url, path: '/portal/consumers/new', person: 'operator' });
     const formToken = await page.locator('input[name=formToken]').first().getAttribute('value');
     // Another port is another origin, but the same site.
-    const thief = createServer((_request, response) =>
+    const thief = await openServer((_request, response) =>
       response.setHeader('content-type', 'text/html').end(
         `<form method="post" action="${url}/portal/consumers/new"><input name="formToken" value="${formToken}">
          <input name="name" value="Thief"><button>Win</button></form>`,
       ),
     );
-    await new Promise<void>((resolve) => {
-      thief.listen(0, '127.0.0.1', resolve);
-    });
-    onTestFinished(async () => {
-      thief.closeAllConnections();
-      thief.close();
-    });
-    await page.goto(`http://127.0.0.1:${(thief.address() as AddressInfo).port}/`);
+    await page.goto(thief);
     await page.getByRole('button', { name: 'Win' }).click();
     await heading(page, 'This form came from elsewhere').waitFor();
     await page.goto(`${url}/portal/consumers?q=Thief`);

@@ -1,24 +1,17 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createClient } from '@trackport/client';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openServer } from '../support/http/local-server.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 test('a stream ends with its signal, also after Node has collected garbage', async () => {
-  const server = createServer((_request, response) => {
+  const baseUrl = await openServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('id: 1\n\n');
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  await new Promise((resolve) => server.once('listening', resolve));
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const end = new AbortController();
   const changes = createClient({ baseUrl, apiKey: 'k' }).changes({ signal: end.signal });
   const next = changes.next().catch((error: unknown) => error);

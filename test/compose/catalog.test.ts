@@ -1,6 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { MINUTE } from '#shared/clock.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { importFiles } from '#catalog/import/import-files.ts';
@@ -8,12 +6,13 @@ import { createServerTarget } from '#cli/commands/catalog/server-target.ts';
 import { createTokens } from '#adapters/openid-client/renewed-tokens.ts';
 import { specThreads } from '../support/threads.ts';
 import { createFakeClock } from '../support/clock.ts';
+import { openServer } from '../support/http/local-server.ts';
 
 /** An issuer whose tokens last five minutes, and a server that notes which ones it gets. */
 async function startBoth(isRefused: (token: string) => boolean = () => false) {
   const seen: string[] = [];
   let issued = 0;
-  const server = createServer((request, response) => {
+  const root: string = await openServer((request, response) => {
     const { url = '', headers } = request;
     const reply = (status: number, body: object, type = 'application/json'): void =>
       void response.writeHead(status, { 'content-type': type }).end(JSON.stringify(body));
@@ -32,14 +31,6 @@ async function startBoth(isRefused: (token: string) => boolean = () => false) {
     if (url.startsWith('/api/v1/catalog?')) return reply(200, { items: [] });
     return reply(404, { code: 'artifact-not-found', detail: 'None.' }, 'application/problem+json');
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { root, seen };
 }
 

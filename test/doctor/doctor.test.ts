@@ -1,6 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import nock from 'nock';
@@ -21,6 +19,7 @@ import { createFakeClock } from '../support/clock.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { writeMigratedStore } from '../support/migrated-store.ts';
 import { connectTo } from '../support/stores.ts';
+import { openServer } from '../support/http/local-server.ts';
 
 const TOKEN = 'doctor-token';
 
@@ -95,10 +94,7 @@ test('a service that will work gets ok for everything', async () => {
 
 /** Answers every request with this status; resolves with its address. */
 async function openReceiver(status = 202): Promise<string> {
-  const server = createServer((_request, response) => void response.writeHead(status).end());
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return openServer((_request, response) => void response.writeHead(status).end());
 }
 
 describe('the webhook', () => {
@@ -342,11 +338,8 @@ describe('what keeps the tracker from working is named with what to do', () => {
   });
 
   test('an address where something else answers', async () => {
-    const server = createServer((_request, response) => void response.end('<html>Hello'));
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    const findings = await examine(settingsFor({ url: `http://127.0.0.1:${port}` }));
+    const url = await openServer((_request, response) => void response.end('<html>Hello'));
+    const findings = await examine(settingsFor({ url }));
     expect(bySubject(findings, 'tracker')).toMatchObject({
       detail: expect.stringContaining('cannot be understood'),
       fix: expect.stringContaining('https://HOST/api/v3'),
@@ -558,13 +551,10 @@ test('a missing or short webhook secret, and settings that are likely not meant,
 
 describe('the issuer', () => {
   async function issuerThat(answer: (url: string, path: string) => unknown): Promise<string> {
-    const server = createServer((request, response) => {
+    const url = await openServer((request, response) => {
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(answer(url, request.url ?? '')));
     });
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     return url;
   }
 

@@ -1,5 +1,4 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingHttpHeaders } from 'node:http';
 
 import { expect, onTestFinished } from 'vitest';
 
@@ -7,6 +6,7 @@ import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 
 import { problemsOfAnswer } from './github-description.ts';
+import { openServer } from '../support/http/local-server.ts';
 
 const TOKENS = [
   { token: 'none-token', can: 'none' },
@@ -73,7 +73,7 @@ export async function openReceiver(): Promise<{
 }> {
   const received: Received[] = [];
   let status = 202;
-  const server = createServer((request, response) => {
+  const url = await openServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -85,19 +85,8 @@ export async function openReceiver(): Promise<{
       response.writeHead(status).end();
     });
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onEnd(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  const { port } = server.address() as AddressInfo;
   const answerWith = (next: number): void => {
     status = next;
   };
-  return { url: `http://127.0.0.1:${port}/hook`, received, answerWith };
+  return { url: `${url}/hook`, received, answerWith };
 }

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, type ServerResponse } from 'node:http';
 import {
   type CryptoKey,
   exportJWK,
@@ -9,7 +8,7 @@ import {
   type JWTPayload,
   SignJWT,
 } from 'jose';
-import { onTestFinished } from 'vitest';
+import { openServer } from './http/local-server.ts';
 
 export const AUDIENCE = 'trackport';
 
@@ -39,21 +38,11 @@ export type TestIssuer = {
 /** An issuer on 127.0.0.1 with one ES256 key, closed when the running test ends. */
 export async function startIssuer(): Promise<TestIssuer> {
   let behaviour: Behaviour = 'good';
-  const server = createServer((request, response) => {
+  const url = await openServer((request, response) => {
     answer(issuer, behaviour, { request, response });
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(async () => {
-    const closed = new Promise<void>((resolve) => {
-      server.close(() => resolve());
-    });
-    server.closeAllConnections();
-    await closed;
-  });
   const issuer: TestIssuer = {
-    issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    issuer: url,
     calls: { discovery: 0, keys: 0 },
     keys: [await makeKey('key-1')],
     behave: (next) => {

@@ -14,6 +14,7 @@ import {
   wireIssue,
   wireRepository,
 } from './support.ts';
+import { freePort } from '../../support/free-port.ts';
 
 const newest: IssueQuery = { state: 'open', labels: [], order: 'created-desc' };
 const newestParameters = { state: 'open', sort: 'created', direction: 'desc', per_page: '100' };
@@ -124,7 +125,6 @@ describe('listing issues', () => {
     const { tracker } = createParts();
     expect(await walk(tracker, newest)).toHaveLength(1);
     expect(thief.requests).toEqual([]);
-    await thief.close();
   });
 
   test('would rather fail than take a list for complete that goes on', async () => {
@@ -166,7 +166,6 @@ describe('listing issues', () => {
     const numbers = (await walk(tracker, newest)).map((issue) => issue.number);
     expect(numbers).toEqual(rows.map((row) => row.number));
     expect(server.requests).toHaveLength(15);
-    await server.close();
   });
 });
 
@@ -244,9 +243,7 @@ describe('a list that cannot be had', () => {
   });
 
   test('is tracker-unavailable when nothing answers', async () => {
-    const server = await startServer(() => {});
-    await server.close();
-    const { tracker } = createParts({ apiUrl: server.url });
+    const { tracker } = createParts({ apiUrl: `http://127.0.0.1:${await freePort()}` });
     await expect(tracker.listIssues(newest)).rejects.toMatchObject(isUnavailable);
   });
 });

@@ -219,7 +219,6 @@ describe('webhooks of the tracker', () => {
     expect(told.map((event) => summary(event))).toEqual(
       expect.arrayContaining(['ignored', 'issue 1', 'everything', 'issue 1 gone']),
     );
-    await receiver.close();
   });
 });
 

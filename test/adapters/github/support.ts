@@ -1,5 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type RequestListener } from 'node:http';
 import { inspect } from 'node:util';
 
 import nock from 'nock';
@@ -15,6 +14,7 @@ import { createRepository, type Repository } from '#adapters/github/repository.t
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
+import { openServer } from '../../support/http/local-server.ts';
 
 /** No such host exists: what nock does not answer, fails. */
 export const API = 'https://api.tracker.test';
@@ -91,27 +91,14 @@ export function watchNock(): void {
   });
 }
 
-export type LocalServer = { url: string; requests: string[]; close(): Promise<void> };
+export type LocalServer = { url: string; requests: string[] };
 
 /** A real socket, for what only sockets can do: hang, break off, stay open. */
 export async function startServer(listener: RequestListener): Promise<LocalServer> {
   const requests: string[] = [];
-  const server = createServer((request, response) => {
+  const url = await openServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
     listener(request, response);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    requests,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => {
-        server.close(resolve);
-      });
-    },
-  };
+  return { url, requests };
 }

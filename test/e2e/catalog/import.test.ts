@@ -1,11 +1,5 @@
 /** `catalog import` against the whole program, with tokens of a real issuer. */
-import {
-  createServer,
-  type IncomingMessage,
-  request as openRequest,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,6 +15,7 @@ import { freePort } from '../../support/free-port.ts';
 import { programFile } from '../../support/program.ts';
 import { compose } from '../support/composed.ts';
 import { trackport } from '../support/process.ts';
+import { openServer } from '../../support/http/local-server.ts';
 
 // Processes start one after the other, on a machine that may have other work.
 vi.setConfig({ testTimeout: 120_000 });
@@ -189,9 +184,6 @@ type Fate = 'pass' | 'lose' | (() => void);
 /** Stands before the server; `fate` decides of each request that it was passed on, but the response lost. */
 async function startProxy(fate: (exchange: Exchange) => Fate): Promise<string> {
   const counts = new Map<string, number>();
-  const server = createServer((request, response) => {
-    void pass(request, response).catch(() => response.destroy());
-  });
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url: target = '' } = request;
     const count = (counts.get(`${method} ${target}`) ?? 0) + 1;
@@ -202,14 +194,9 @@ async function startProxy(fate: (exchange: Exchange) => Fate): Promise<string> {
     else if (decided === 'lose') response.destroy();
     else decided();
   }
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
+  return openServer((request, response) => {
+    void pass(request, response).catch(() => response.destroy());
   });
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 async function forward({ method, url: target, headers }: IncomingMessage, body: Buffer) {

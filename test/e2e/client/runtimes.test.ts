@@ -1,10 +1,9 @@
 /** The client where it runs: one program that reads, follows and signs, in every runtime of this machine. */
 import { execFile } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { build } from 'esbuild';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { openServer } from '../../support/http/local-server.ts';
 import { openPage } from '../support/browser.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
 import { node20, openFeedWorld, type FeedWorld } from './support.ts';
@@ -91,12 +90,9 @@ async function bundle(): Promise<string> {
 
 /** A page of an origin of its own, without anything. */
 async function openOrigin(): Promise<string> {
-  const server = createServer((_request, response) =>
+  return openServer((_request, response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<link rel="icon" href="data:,">'),
   );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 test.skipIf(chromium === undefined)(

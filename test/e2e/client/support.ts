@@ -1,9 +1,7 @@
 /** A service with a tracker that tells it of changes, ways to it that are bad, and who follows. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+import { type Socket, connect, createServer } from 'node:net';
 import path from 'node:path';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
@@ -21,6 +19,7 @@ import { createFakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { compose, TRACKER_TOKEN, WEBHOOK_SECRET, type Composed } from '../support/composed.ts';
 import { crmOne, leadBody } from '../support/world.ts';
+import { openServer } from '../../support/http/local-server.ts';
 
 export type FeedWorld = {
   tracker: Tracker;
@@ -131,12 +130,6 @@ export function createMapStore() {
   return { store, ids, swaps: () => swapped };
 }
 
-async function openServer(server: Server): Promise<string> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 /** A way whose connections break off when told; `requests`: the first line of each. */
 export async function openWay(
   target: string,
@@ -171,8 +164,8 @@ type Way = { url: string; accepted: string[] };
 /** A proxy that sends nothing on before it has all of an answer; or refuses streams by itself. */
 export async function openProxy(target: string, refuseBy?: number): Promise<Way> {
   const accepted: string[] = [];
-  const server = createHttpServer((request, response) => {
-    const { url = '', headers } = request;
+  const url = await openServer((request, response) => {
+    const { headers } = request;
     const { accept = '' } = headers;
     accepted.push(accept);
     if (refuseBy !== undefined && accept === 'text/event-stream')
@@ -181,12 +174,13 @@ export async function openProxy(target: string, refuseBy?: number): Promise<Way>
     response.on('close', () => hangUp.abort());
     const sent = { accept, 'x-api-key': String(headers['x-api-key']) };
     void (async () => {
-      const answer = await fetch(`${target}${url}`, { headers: sent, signal: hangUp.signal });
+      const answer = await fetch(`${target}${request.url}`, {
+        headers: sent,
+        signal: hangUp.signal,
+      });
       const text = await answer.text();
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
     })().catch(() => response.destroy());
   });
-  const url = await openServer(server);
-  onTestFinished(() => server.closeAllConnections());
   return { url, accepted };
 }

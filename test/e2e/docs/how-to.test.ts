@@ -4,14 +4,13 @@
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
 import { takeBlock } from '../support/documents.ts';
 import { exportedBy, hasTools, shareSampleSandbox } from '../support/samples.ts';
+import { openServer } from '../../support/http/local-server.ts';
 
 // Processes start one after the other, on a machine that may have other work.
 vi.setConfig({ testTimeout: 180_000 });
@@ -71,7 +70,7 @@ async function leadsOf(sandbox: Sandbox): Promise<{ id: string; contact: { email
  */
 async function openBadWay(target: string): Promise<string> {
   const met = new Set<string>();
-  const server = createServer((request, response) => {
+  const way: string = await openServer((request, response) => {
     const { method = '', url = '', headers } = request;
     const isFirst = !met.has(method);
     met.add(method);
@@ -92,12 +91,6 @@ async function openBadWay(target: string): Promise<string> {
         .end(text);
     })();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const way = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return way;
 }
 

@@ -1,10 +1,7 @@
 /** Examples of `docs/how-to/hubspot.md`, against a tracker whose lead names the contact. */
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
@@ -12,6 +9,7 @@ import { takeBlock } from '../support/documents.ts';
 import { freePort } from '../../support/free-port.ts';
 import { hasTools, runWell } from '../support/samples.ts';
 import { createWorld, environment, leadBody, serve } from '../support/world.ts';
+import { openServer } from '../../support/http/local-server.ts';
 
 // Processes start one after the other, on a machine that may have other work.
 vi.setConfig({ testTimeout: 180_000 });
@@ -60,7 +58,7 @@ test.skipIf(!hasTools('sh', 'curl'))(
 
 /** HubSpot's journal and its recycle bin, as its documentation has them. */
 async function startHubSpot(): Promise<string> {
-  const server = createServer((request, response) => {
+  return openServer((request, response) => {
     const send = (body: unknown) => void response.end(JSON.stringify(body));
     const target = request.url ?? '';
     const base = `http://${request.headers.host}`;
@@ -93,10 +91,7 @@ async function startHubSpot(): Promise<string> {
         paging: { next: { after: '1' } },
       });
     return send({ results: [{ id: '4714', archivedAt }] });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
 }
 
 test.skipIf(!hasTools('sh', 'node'))(

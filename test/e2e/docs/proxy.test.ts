@@ -3,8 +3,6 @@
  * real service: a signature over the address and the bytes comes through.
  */
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -18,6 +16,7 @@ import { freePort } from '../../support/free-port.ts';
 import { hasTools, runWell } from '../support/samples.ts';
 import { createWorld, environment, leadBody, serve, WEBHOOK_SECRET } from '../support/world.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openServer } from '../../support/http/local-server.ts';
 
 // Processes start one after the other, on a machine that may have other work.
 vi.setConfig({ testTimeout: 180_000 });
@@ -166,7 +165,7 @@ test.skipIf(!proxies.some(has))('streams and long polls come through each', asyn
 
 /** Says which conditions reached it; a 304 to its own ETag, as Trackport decides it. */
 async function startUpstream(): Promise<string> {
-  const server = createServer(({ url, headers }, response) => {
+  const url = await openServer(({ url, headers }, response) => {
     const { 'if-none-match': known = '', 'if-match': wanted = '' } = headers;
     response.setHeader('etag', '"made-here"');
     response.setHeader('x-if-match', wanted);
@@ -174,9 +173,7 @@ async function startUpstream(): Promise<string> {
     if (known.replace(/^W\//, '') === '"made-here"') response.statusCode = 304;
     response.end(response.statusCode === 304 ? undefined : JSON.stringify('x'.repeat(10_000)));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return new URL(url).host;
 }
 
 for (const proxy of proxies)

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { runTrackport } from '../support/process.ts';
 import { createWorld, environment, openLead, serve } from '../support/world.ts';
+import { openServer } from '../../support/http/local-server.ts';
 
 async function readyStatus(url: string): Promise<number> {
   return (await fetch(`${url}/readyz`)).status;
@@ -34,16 +35,12 @@ test('SIGTERM: readyz turns 503, the request in flight is answered, exit 0; SIGU
 });
 
 test('a port in use is one line with a remedy, exit 1', async () => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => void taken.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void taken.close());
-  const { port } = taken.address() as { port: number };
+  const { port } = new URL(await openServer(() => undefined));
   const { config } = await createWorld();
 
-  const { code, stderr } = await runTrackport(
-    ['serve', '--config', config, '--port', String(port)],
-    { environment },
-  );
+  const { code, stderr } = await runTrackport(['serve', '--config', config, '--port', port], {
+    environment,
+  });
 
   expect(code).toBe(1);
   expect(stderr).toBe(

@@ -1,13 +1,11 @@
 /** OpenTelemetry traces of the real process, as a collector receives them. */
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { pathTo, startCollector } from '../support/collector.ts';
 import { bodyOf, people } from '../support/people.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createWorld, listLeads, serve, WEBHOOK_SECRET } from '../support/world.ts';
+import { openServer } from '../../support/http/local-server.ts';
 
 const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 const EXTERNAL_ID = 'external-4711';
@@ -108,13 +106,7 @@ test('one trace leads from the deletion to the write on the tracker, and tells n
 });
 
 /** Takes every request and never responds. */
-async function silent() {
-  const server = createServer(() => undefined).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => server.closeAllConnections());
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const silent = () => openServer(() => undefined);
 
 test('a collector that is silent holds up neither a call nor a stop', async () => {
   const { config, untilClosed } = await createPerson();

@@ -1,7 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { openServer } from '../../support/http/local-server.ts';
 
 type Value = { stringValue?: string; intValue?: number | string; boolValue?: boolean };
 
@@ -20,7 +17,7 @@ type ExportRequest = { resourceSpans: { scopeSpans: { spans: ReceivedSpan[] }[] 
 /** Takes what an OpenTelemetry exporter sends over HTTP, and keeps it as it came. */
 export async function startCollector() {
   const bodies: string[] = [];
-  const server = createServer((request, response) => {
+  const url = await openServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (part: string) => {
       body += part;
@@ -30,16 +27,13 @@ export async function startCollector() {
       response.setHeader('content-type', 'application/json').end('{}');
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
   const spans = (): ReceivedSpan[] =>
     bodies
       .map((body) => JSON.parse(body) as Partial<ExportRequest>)
       .flatMap(({ resourceSpans = [] }) => resourceSpans)
       .flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     /** Headers and bodies of every request so far. */
     bytes: () => bodies.join('\n'),
     spans,

@@ -1,8 +1,7 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { type IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { openServer } from '../../support/http/local-server.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -65,7 +64,7 @@ const HOP_HEADERS = new Set([
 export async function startReplay(): Promise<Replay> {
   const calls: ReplayedCall[] = [];
   const answers = new Map<string, Pick<Exchange, 'status' | 'headers' | 'response'>[]>();
-  const server = createServer((request, response) => {
+  const url = await openServer((request, response) => {
     const { method = '', url: target = '', headers } = request;
     calls.push({ method, target, headers });
     const queue = answers.get(target.split('?', 1)[0] ?? '') ?? [];
@@ -75,13 +74,8 @@ export async function startReplay(): Promise<Replay> {
     response.writeHead(answer.status, Object.fromEntries(kept));
     return void response.end(answer.response === '' ? '' : JSON.stringify(answer.response));
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => void server.close(resolve));
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     calls,
     play: (path, ...given) => void answers.set(path, [...given]),
   };

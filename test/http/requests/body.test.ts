@@ -1,13 +1,13 @@
-import { expect, test, beforeAll, onTestFinished } from 'vitest';
+import { expect, test, beforeAll } from 'vitest';
 import { createBodyBudget, createBodyBytes, collectBytes } from '#http/requests/body.ts';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import nock from 'nock';
 import { transferablesOf } from '#shared/bytes.ts';
+import { openServer } from '../../support/http/local-server.ts';
 
 const KIB = 1024;
 const SMALL = 64 * KIB;
@@ -76,12 +76,10 @@ test('a body is what its chunks were, whatever their sizes', () => {
 /** Sends chunks over a connection; `work` gets the request that they make. */
 async function send(chunks: Buffer[], work: (incoming: IncomingMessage) => Promise<void>) {
   const done = Promise.withResolvers<void>();
-  const server = createServer((incoming, response) => {
+  const url = await openServer((incoming, response) => {
     done.resolve(work(incoming).finally(() => response.end()));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
-  const call = request({ port: (server.address() as AddressInfo).port, method: 'POST' });
+  const call = request(url, { method: 'POST' });
   for (const chunk of chunks) call.write(chunk);
   call.end();
   const [response] = (await once(call, 'response')) as [IncomingMessage];

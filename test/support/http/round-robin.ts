@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { sleepUntilAborted, systemClock } from '#shared/clock.ts';
+import { openServer } from './local-server.ts';
 
 /** A plain load balancer. */
 export type RoundRobin = {
@@ -50,19 +49,13 @@ export async function startRoundRobin(backends: readonly string[]): Promise<Roun
     }
     response.writeHead(503).end();
   };
-  const server = createServer((incoming, response) => void deal(incoming, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   onTestFinished(async () => {
     stopped.abort(new Error('the test is over'));
     await Promise.all(checking);
     agent.destroy();
-    server.closeAllConnections();
-    server.close();
   });
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: await openServer((incoming, response) => void deal(incoming, response)),
     isHealthy: (backend) => healthy.has(backend),
     lost: () => lost,
     refused: () => refused,

@@ -104,7 +104,6 @@ describe('an App', () => {
     refusals[1]?.writeHead(401).end();
     await Promise.all([early, late]);
     expect(mints).toBe(2);
-    await server.close();
   });
 
   test('renews its token in the middle of a write, which a 401 has not done', async () => {
@@ -167,7 +166,6 @@ describe('an App', () => {
     const { credential } = createApp();
     const { client } = createParts({ credential, apiUrl: server.url, requestTimeoutMs: 300 });
     await expect(client.request('GET /x', {}, shape)).rejects.toMatchObject({ kind: 'timeout' });
-    await server.close();
   });
 
   test('with an unusable key is refused when it is built, without a word of the key', () => {

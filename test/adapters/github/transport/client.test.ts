@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import nock from 'nock';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
 import type { TrackerExchange } from '#adapters/github/transport/client.ts';
@@ -21,13 +21,9 @@ const PATH = '/things/one';
 const NAMED = { name: 'one' };
 const shape = { schema: z.object({ ok: z.literal(true) }) };
 
-let server: LocalServer | undefined;
+let server: LocalServer;
 
 watchNock();
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
-});
 
 describe('a call', () => {
   test('names itself, the API version and the credential, and reads the answer', async () => {
@@ -276,7 +272,6 @@ describe('redirects', () => {
       status: 307,
     });
     expect(elsewhere.requests).toEqual([]);
-    await elsewhere.close();
   });
 });
 
@@ -325,7 +320,7 @@ describe('the deadline', () => {
     const cut = new AbortController();
     const { client } = createParts({ apiUrl: server.url, cut: cut.signal });
     const inFlight = client.request(ROUTE, NAMED, shape);
-    await eventually(() => expect(server?.requests).toHaveLength(1));
+    await eventually(() => expect(server.requests).toHaveLength(1));
     cut.abort(new DOMException('the service stops', 'TimeoutError'));
     await expect(inFlight).rejects.toMatchObject({ kind: 'timeout' });
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'timeout' });
@@ -334,7 +329,7 @@ describe('the deadline', () => {
 
   test('covers the retry', async () => {
     server = await startServer((_, response) => {
-      if (server?.requests.length === 1) response.writeHead(502).end();
+      if (server.requests.length === 1) response.writeHead(502).end();
     });
     const { client } = createParts({ apiUrl: server.url, requestTimeoutMs: 2000 });
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'timeout' });
@@ -390,7 +385,7 @@ describe('the connection', () => {
     server = await startServer((_, response) => {
       held.push(response);
       heldMax = Math.max(heldMax, held.length);
-      const isFull = held.length === 30 || server?.requests.length === 100;
+      const isFull = held.length === 30 || server.requests.length === 100;
       // One more turn of the loop, so that a call too many would be seen.
       if (isFull) setImmediate(() => held.splice(0).forEach((each) => each.end('{"ok":true}')));
     });
