@@ -10,7 +10,7 @@ import type { LeadStore } from '#leads/lead-store.ts';
 import { createPartners } from '#partners/index.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
 import { readDelivery } from '#partners/read-delivery.ts';
-import { type Accept, createAcceptance } from '#partners/intake/write-deliveries.ts';
+import { createReceiptWriter, type WriteReceipt } from '#partners/intake/write-receipts.ts';
 import { systemClock } from '#shared/clock.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
@@ -113,12 +113,12 @@ async function fillDirectory(store: LeadStore, people: number): Promise<void> {
   }
 }
 
-function acceptanceOf({ database, secretKey }: Store): Accept {
+function acceptanceOf({ database, secretKey }: Store): WriteReceipt {
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
-  return createAcceptance(database, { sealer, repository: REPOSITORY });
+  return createReceiptWriter(database, { sealer, repository: REPOSITORY });
 }
 
-const forgetfulAccept: Accept = async ({ events, path: _path, ...receipt }) => ({
+const forgetfulAccept: WriteReceipt = async ({ events, path: _path, ...receipt }) => ({
   kind: 'accepted',
   receipt: { ...receipt, status: 'ACCEPTED' },
   queued: events.length,
@@ -128,7 +128,7 @@ const forgetfulAccept: Accept = async ({ events, path: _path, ...receipt }) => (
 /** Stands for what intake does not need. */
 const unserved = {} as never;
 
-async function startServer(accept: Accept) {
+async function startServer(accept: WriteReceipt) {
   const partner = createPartner('crm-one', {
     scheme: 'hmac-sha256',
     secrets: [{ value: new Secret(PARTNER_SECRET) }],
@@ -137,7 +137,7 @@ async function startServer(accept: Accept) {
   const list = createPartnerList([partner]);
   const partners = createPartners({
     partners: () => list,
-    accept,
+    writeReceipt: accept,
     db: unserved,
     repository: '',
     instance: '',

@@ -19,7 +19,7 @@ import { createInstanceChanges } from '#leads/instance-changes/instance-changes.
 import { readRemovalReaders } from '#leads/lead-feed/removal-readers.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import { createPartners, type Partners } from '#partners/index.ts';
-import { createAcceptance } from '#partners/intake/write-deliveries.ts';
+import { createReceiptWriter } from '#partners/intake/write-receipts.ts';
 import { toPartnerList } from '#partners/partner.ts';
 import { createHearing, type Hearing } from '#partners/silence.ts';
 import { createTraffic, type Traffic } from '#partners/traffic.ts';
@@ -237,7 +237,7 @@ function composePartners(app: Omit<App, 'partners'>): Partners {
   const instance = newUuid();
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
   const name = config.tracker.repository.toLowerCase();
-  const accept = createAcceptance(db, { sealer, repository: name });
+  const writeReceipt = createReceiptWriter(db, { sealer, repository: name });
   const metricsOfPartners = partnerRegistry(app);
   const seed = deriveKey(secretKey, 'certificates');
   const partners = createPartners({
@@ -247,7 +247,7 @@ function composePartners(app: Omit<App, 'partners'>): Partners {
       const labels = { approved: config.leads.approvedLabel, deleted: deletedLabel };
       return { labels, retryMs: retry };
     },
-    accept: (delivery) => store.writes.watch(accept(delivery)),
+    writeReceipt: (receipt) => store.writes.watch(writeReceipt(receipt)),
     db,
     repository: name,
     instance,

@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import type { Config } from '#config/schema/schema.ts';
 import { defaultLimits } from '#http/limits.ts';
 import { createImporter, type ReceiptImporter } from '#partners/import/import-deliveries.ts';
-import { createAcceptance } from '#partners/intake/write-deliveries.ts';
+import { createReceiptWriter } from '#partners/intake/write-receipts.ts';
 import { toPartnerList } from '#partners/partner.ts';
 import { type Clock, MINUTE } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
@@ -27,7 +27,7 @@ export function openImporter({
     db,
     repository,
     partners: toPartnerList(config).all(),
-    accept: createAcceptance(db, { sealer, repository }),
+    writeReceipt: createReceiptWriter(db, { sealer, repository }),
     hashKey: createSecretKey(directoryKeyOf(store)),
     // This process has asked the tracker nothing, and so knows nothing of its clock.
     latestCreation: () => clock.now() + MINUTE,

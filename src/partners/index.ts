@@ -24,7 +24,7 @@ import {
 import { createOutcomeReader } from './receipts/recent-outcomes.ts';
 import { createReceipts } from './receipts/receipts.ts';
 import type { Receipt } from './receipts/receipt.ts';
-import type { Accept } from './intake/write-deliveries.ts';
+import type { WriteReceipt } from './intake/write-receipts.ts';
 import {
   createOutcomeReporter,
   type OutcomeCounter,
@@ -49,7 +49,7 @@ import {
 export type PartnersSetup = {
   /** Those of the configuration in force; read once for each request and event. */
   partners: () => PartnerList;
-  accept: Accept;
+  writeReceipt: WriteReceipt;
   workerLease: WorkerLease;
   filler: DirectoryFiller;
   /** Latest time of creation of a lead of this moment, by the tracker's clock; ms since the Unix epoch. */
@@ -85,7 +85,7 @@ export function createPartners(setup: PartnersSetup) {
   const { tracing, traffic, hearing } = setup;
   const silences = () => readSilences({ partners: partners(), hearing, clock });
   const intake = {
-    accept: setup.accept,
+    writeReceipt: setup.writeReceipt,
     readDelivery,
     clock,
     latestCreation: () => setup.latestCreation(),

@@ -8,7 +8,7 @@ import { readDelivery } from '#partners/read-delivery.ts';
 import { createHearing } from '#partners/silence.ts';
 import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
 import { createSealer, type Sealer } from '#shared/crypto/sealer.ts';
-import { createAcceptance } from '#partners/intake/write-deliveries.ts';
+import { createReceiptWriter } from '#partners/intake/write-receipts.ts';
 import { settle } from '#partners/worker/lease-events.ts';
 import { keepMatches, type NewMatch } from '#partners/worker/match/keep-matches.ts';
 import type { Settlement, WorkItem } from '#partners/worker/work-item.ts';
@@ -40,7 +40,7 @@ const somePartners: Record<string, PartnerSettings> = {
 };
 
 /** The store as intake has it. */
-export type ReceiptScope = { db: Database; accept: ReturnType<typeof createAcceptance> };
+export type ReceiptScope = { db: Database; accept: ReturnType<typeof createReceiptWriter> };
 
 type Keyed = { repository?: string; key?: Buffer };
 
@@ -49,7 +49,7 @@ export function receiptsIn(
   { repository = REPOSITORY, key = payloadKey }: Keyed = {},
 ): ReceiptScope {
   const scope = { sealer: createSealer(key), repository: repository.toLowerCase() };
-  return { db, accept: createAcceptance(db, scope) };
+  return { db, accept: createReceiptWriter(db, scope) };
 }
 
 /** The store as a worker has it. */
@@ -158,7 +158,7 @@ export function buildPartners<D extends Database = SqliteDatabase>({
     Object.entries(settings ?? somePartners).map(([id, one]) => createPartner(id, one)),
   );
   const partners = createPartners({
-    accept: receipts.accept,
+    writeReceipt: receipts.accept,
     db: database,
     repository: work.repository,
     instance: INSTANCE,

@@ -4,7 +4,7 @@ import { appendAudit, type Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { type Intake, toReceipt } from '../intake/accept-delivery.ts';
-import { askedAtOf, openAcceptanceClaims } from '../intake/insert-deliveries.ts';
+import { askedAtOf, openAcceptanceClaims } from '../intake/insert-receipts.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '../intake/new-receipt.ts';
 import { findSameEvents } from '../intake/repeats.ts';
 import type { Partner } from '../partner.ts';
@@ -16,7 +16,7 @@ import { type FileText, type OpenFile, readTexts, refuseText } from './read-text
 export type ImportedFile = { open: OpenFile; partner: Partner; path: PartnerPath };
 
 /** The store that deliveries are brought into, and the partners that sent them. */
-type ImportTarget = Pick<Intake, 'accept' | 'hashKey' | 'latestCreation' | 'newId'> & {
+type ImportTarget = Pick<Intake, 'writeReceipt' | 'hashKey' | 'latestCreation' | 'newId'> & {
   db: Database;
   /** `owner/name` in lower case: whose leads are claimed. */
   repository: string;
@@ -106,7 +106,7 @@ async function* importFile(
   await target.db.transaction((tx) => appendAudit(tx, { ...entry, changes: { path, deliveries } }));
   for await (const group of groupsOf(target, file)) {
     const startedAt = target.clock.monotonicMs();
-    const accepted = await Promise.all(group.map(({ receipt }) => target.accept(receipt)));
+    const accepted = await Promise.all(group.map(({ receipt }) => target.writeReceipt(receipt)));
     for (const [at, { text }] of group.entries())
       yield toImported(text, accepted[at] as Acceptance);
     // Half of the time the store is for the service that runs beside it.

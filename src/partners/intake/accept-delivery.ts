@@ -14,7 +14,7 @@ import { isArray, type ReadDelivery } from '../read-delivery.ts';
 import { IDENTIFIER_CHARACTERS_MAX, type PartnerPath } from '../receipts/receipt.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import type { Acceptance, NewEvent, NewReceipt } from './new-receipt.ts';
-import type { Accept } from './write-deliveries.ts';
+import type { WriteReceipt } from './write-receipts.ts';
 
 /** Most identifiers: signs that no address can do without are none of these. */
 const PLAIN = /^[\w.:/+-]*$/;
@@ -45,7 +45,7 @@ export type Delivery = {
 
 /** The way of deliveries into the store. */
 export type Intake = {
-  accept: Accept;
+  writeReceipt: WriteReceipt;
   readDelivery: ReadDelivery;
   clock: Pick<Clock, 'now'>;
   /** Latest time of creation of a lead of this moment, by the tracker's clock; ms since the Unix epoch. */
@@ -75,7 +75,7 @@ export async function acceptDelivery(
 ): Promise<AcceptedDelivery> {
   const receipt = await toReceipt(intake, delivery);
   const commit = { name: 'commit delivery' };
-  const acceptance = await traced(intake.tracing, commit, () => intake.accept(receipt));
+  const acceptance = await traced(intake.tracing, commit, () => intake.writeReceipt(receipt));
   if (acceptance.queued > 0) intake.wakeWorker();
   reportSettled(intake.reporter, receipt, acceptance);
   const ignored = receipt.events.filter(({ outcome }) => outcome === 'IGNORED').length;
@@ -84,7 +84,7 @@ export async function acceptDelivery(
 
 /** A delivery as it can be written down. Throws as `acceptDelivery` does for what is in it. */
 export async function toReceipt(
-  intake: Omit<Intake, 'accept' | 'wakeWorker' | 'reporter'>,
+  intake: Omit<Intake, 'writeReceipt' | 'wakeWorker' | 'reporter'>,
   delivery: Delivery,
 ): Promise<NewReceipt> {
   const { partner, path, body, signal, messageId, isImported } = delivery;

@@ -1,6 +1,12 @@
 import type { MatchName } from '#leads/directory/match.ts';
 import type { Action } from '../partner.ts';
-import type { EventNote, Outcome, PartnerPath, Receipt } from '../receipts/receipt.ts';
+import type {
+  EventNote,
+  Outcome,
+  PartnerPath,
+  Receipt,
+  RepeatedEvent,
+} from '../receipts/receipt.ts';
 
 /** Keyed hashes by which an event is known again. */
 export type EventKeys = {
@@ -76,6 +82,26 @@ export type NewReceipt = Omit<Receipt, 'status'> & {
    */
   createdBefore: number;
   events: readonly NewEvent[];
+};
+
+/** An event as it was first accepted. */
+export type SameEvent = {
+  event: number;
+  receipt: number;
+  receiptId: string;
+  position: number;
+  outcome: Outcome;
+};
+
+export type Repeat = { event: NewEvent; before: SameEvent };
+
+/** A receipt by what the store knows of its events. */
+export type Sorted = {
+  receipt: NewReceipt;
+  fresh: NewEvent[];
+  repeats: Repeat[];
+  /** All that are not new: each came before, or stands twice in the delivery. */
+  left: RepeatedEvent[];
 };
 
 export type Acceptance = {

@@ -1,14 +1,16 @@
-import { type EventStep, type Outcome, payloadIdentity } from '../receipts/receipt.ts';
+import { type EventStep, payloadIdentity } from '../receipts/receipt.ts';
 import {
   effectOfRepeat,
   type NewEvent,
   type NewReceipt,
+  type Repeat,
   type RepeatEffect,
+  type SameEvent,
 } from './new-receipt.ts';
 import { toLeadIds, forgetNames } from '#leads/claims/claim-leads.ts';
 import type { Statements } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
-import { askedAtOf, toKeyRow, type Writing } from './insert-deliveries.ts';
+import { askedAtOf, toKeyRow, type Writing } from './insert-receipts.ts';
 import {
   AS_NEW,
   LASTING_NOTE,
@@ -55,29 +57,18 @@ const REFRESH_NOTE = `
 const MARK_AGAIN = `
   UPDATE event SET again = @now, payload = coalesce(payload, @payload), ${ASKED_ANEW} WHERE id = @event`;
 
-/** The event as it was first accepted. */
-export type SameEvent = {
-  event: number;
-  receipt: number;
-  receiptId: string;
-  position: number;
-  outcome: Outcome;
-};
-
-export type Repeat = { event: NewEvent; before: SameEvent };
-
 /** Those of these events that came before. */
 export async function findSameEvents(
-  session: Statements,
+  tx: Statements,
   events: readonly NewEvent[],
 ): Promise<Map<NewEvent, SameEvent>> {
   if (events.length === 0) return new Map();
   const keys = events.map((event, place) => ({ ...toKeyRow(event), place }));
-  const found = await session.all<{ place: number; event: number }>(FIND_SAME_EVENTS, {
+  const found = await tx.all<{ place: number; event: number }>(FIND_SAME_EVENTS, {
     events: toRecords(keys),
   });
   if (found.length === 0) return new Map();
-  const before = await session.all<SameEvent>(READ_SAME_EVENTS, {
+  const before = await tx.all<SameEvent>(READ_SAME_EVENTS, {
     events: found.map(({ event }) => event),
   });
   const byId = new Map(before.map((same) => [same.event, same]));
@@ -90,32 +81,32 @@ export async function findSameEvents(
 export async function workRepeat(
   writing: Writing,
   repeat: Repeat,
-  delivery: NewReceipt,
+  receipt: NewReceipt,
 ): Promise<boolean> {
-  const { session, claims } = writing;
+  const { tx, claims } = writing;
   const { event, before } = repeat;
-  const { path, receivedAt: now } = delivery;
-  const askedAt = askedAtOf(event, delivery);
+  const { path, receivedAt: now } = receipt;
+  const askedAt = askedAtOf(event, receipt);
   const effect = effectOfRepeat(event, before.outcome);
   if (effect === 'nothing') return false;
   const owner = { event: before.event };
-  if ((await session.run(FORGET_RELEASES, owner)) > 0) await session.run(REFRESH_NOTE, owner);
+  if ((await tx.run(FORGET_RELEASES, owner)) > 0) await tx.run(REFRESH_NOTE, owner);
   const isQueued = await queue(writing, repeat, { effect, now, ...askedAt });
   const { names } = event;
   const leads = claims.find(names, askedAt);
   if (path === 'deletions') {
-    await forgetNames(session, before.event);
+    await forgetNames(tx, before.event);
     const deletion = { ...before, names, leads, at: now };
     await claims.claim([deletion]);
     claims.stand([deletion]);
   }
   const has = path === 'deletions' ? await claims.claimedBy(before.event) : leads;
-  await session.run(SET_LEADS, { ...owner, leadIds: toLeadIds(has) });
+  await tx.run(SET_LEADS, { ...owner, leadIds: toLeadIds(has) });
   return isQueued;
 }
 
 async function queue(
-  { session, sealer }: Writing,
+  { tx, sealer }: Writing,
   { event, before }: Repeat,
   {
     effect,
@@ -128,12 +119,12 @@ async function queue(
   const payload = sealer.seal(identity, event.payload);
   const values = { ...owner, ...call, step, payload, actions: toJson(event.actions) };
   if (effect === 'queue') {
-    await session.run(REQUEUE_SETTLED, values);
-    await session.run(REFRESH_RECEIPT_STATUS, { receipts: [before.receipt] });
+    await tx.run(REQUEUE_SETTLED, values);
+    await tx.run(REFRESH_RECEIPT_STATUS, { receipts: [before.receipt] });
     return true;
   }
-  const row = await session.get<{ isBegun: boolean }>(IS_BEGUN, owner);
-  await session.run(MARK_AGAIN, values);
-  const isStarted = (await session.run(REQUEUE_REPEATED, { ...owner, lease: undefined })) > 0;
+  const row = await tx.get<{ isBegun: boolean }>(IS_BEGUN, owner);
+  await tx.run(MARK_AGAIN, values);
+  const isStarted = (await tx.run(REQUEUE_REPEATED, { ...owner, lease: undefined })) > 0;
   return isStarted && row?.isBegun === true;
 }

@@ -51,7 +51,7 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
       db,
       partners: [],
       repository: REPOSITORY,
-      accept: built.receipts.accept,
+      writeReceipt: built.receipts.accept,
       hashKey: createSecretKey(directoryKey),
       latestCreation: () => clock.now() + MINUTE,
       newId: newUuid,

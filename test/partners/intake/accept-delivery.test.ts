@@ -22,7 +22,7 @@ beforeEach(() => {
   woken = 0;
   let ids = 0;
   deps = {
-    accept: async (receipt) => {
+    writeReceipt: async (receipt) => {
       written.push(receipt);
       const queued = receipt.events.filter(({ outcome }) => outcome === 'PENDING').length;
       return {
@@ -215,7 +215,7 @@ describe('a body that is refused', () => {
   });
 
   test('of no store: the worker is not woken', async () => {
-    deps.accept = () => Promise.reject(new Error('no commit'));
+    deps.writeReceipt = () => Promise.reject(new Error('no commit'));
     await expect(accept({ objectId: 1 })).rejects.toThrow('no commit');
     expect(woken).toBe(0);
   });

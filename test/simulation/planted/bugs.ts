@@ -11,7 +11,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'a claim in a second transaction',
-    file: 'src/partners/intake/insert-deliveries.ts',
+    file: 'src/partners/intake/insert-receipts.ts',
     from: '  await claims.claim(deletions);\n',
     to: '',
   },
@@ -47,9 +47,9 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'a batch whose failure drops its neighbours',
-    file: 'src/shared/resilience/batch.ts',
-    from: 'if (batch.length > 1 && !calls.isShared(error))',
-    to: 'if (batch.length > 1 && calls === undefined)',
+    file: 'src/partners/intake/write-receipts.ts',
+    from: "batch.length === 1 || isTrackportError(error, 'store-unavailable')",
+    to: 'batch.length > 0',
   },
   {
     name: 'a cursor that skips an equal instant',

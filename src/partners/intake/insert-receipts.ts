@@ -1,11 +1,6 @@
-import type { EventIdKeys, NewEvent, NewReceipt } from './new-receipt.ts';
+import type { EventIdKeys, NewEvent, NewReceipt, Sorted } from './new-receipt.ts';
 import { type AskedAt, leadsToClaim, type MatchName, toNameKinds } from '#leads/directory/match.ts';
-import {
-  digestIdentity,
-  payloadIdentity,
-  type RepeatedEvent,
-  statusOf,
-} from '../receipts/receipt.ts';
+import { digestIdentity, payloadIdentity, statusOf } from '../receipts/receipt.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Tx } from '#shared/database.ts';
 import { rowsInto, toRecords } from '#shared/sql.ts';
@@ -51,20 +46,12 @@ const PERSONS_OF_IDS = `
 
 export type NextNumbers = { receipt: number; event: number };
 
-export async function readNextNumbers(session: Tx): Promise<NextNumbers> {
-  return (await session.get<NextNumbers>(NEXT_NUMBERS)) ?? { receipt: 1, event: 1 };
+export async function readNextNumbers(tx: Tx): Promise<NextNumbers> {
+  return (await tx.get<NextNumbers>(NEXT_NUMBERS)) ?? { receipt: 1, event: 1 };
 }
 
-/** A delivery with those of its events that are new. */
-export type FreshDelivery = {
-  delivery: NewReceipt;
-  events: readonly NewEvent[];
-  /** The others: each came before, or stands twice in the delivery. */
-  left: readonly RepeatedEvent[];
-};
-
 export type Writing = {
-  session: Tx;
+  tx: Tx;
   next: NextNumbers;
   /** Encrypts the bytes of events until they are settled; see `payloadIdentity`. */
   sealer: Sealer;
@@ -76,7 +63,7 @@ export type Writing = {
 export type ReusedIds = (keys: EventIdKeys | undefined) => boolean;
 
 /** Reads what the store has of the ids of these events; each event that is asked about counts from then on. */
-export async function openReusedIds(session: Tx, events: readonly NewEvent[]): Promise<ReusedIds> {
+export async function openReusedIds(tx: Tx, events: readonly NewEvent[]): Promise<ReusedIds> {
   const ids = events.flatMap(({ idKeys }) => (idKeys ? [{ idKey: idKeys.id }] : []));
   const persons = new Map<string, Set<string>>();
   const note = (id: Buffer, person: Buffer): Set<string> => {
@@ -86,50 +73,46 @@ export async function openReusedIds(session: Tx, events: readonly NewEvent[]): P
     return known.add(person.toString('latin1'));
   };
   type Row = { idKey: Buffer; lowest?: Buffer; highest?: Buffer };
-  const rows =
-    ids.length > 0 ? await session.all<Row>(PERSONS_OF_IDS, { ids: toRecords(ids) }) : [];
+  const rows = ids.length > 0 ? await tx.all<Row>(PERSONS_OF_IDS, { ids: toRecords(ids) }) : [];
   for (const { idKey, lowest, highest } of rows)
     for (const one of [lowest, highest]) if (one) note(idKey, one);
   return (keys) => keys !== undefined && note(keys.id, keys.person).size > 1;
 }
 
-/** An event on its way into the table. */
+/** An event on its way into the table, and its receipt with the number that it gets. */
 type Row = {
   id: number;
-  receipt: number;
-  delivery: NewReceipt;
+  number: number;
+  receipt: NewReceipt;
   event: NewEvent;
   leads: readonly number[];
 };
 
 /** Writes receipts, their events and claims in a few statements, however many they are. */
-export async function insertDeliveries(
-  writing: Writing,
-  fresh: readonly FreshDelivery[],
-): Promise<void> {
-  if (fresh.length === 0) return;
-  const { session, next, claims } = writing;
-  let { receipt, event: id } = next;
-  const receipts = fresh.map((one) => ({ ...one, number: receipt++ }));
-  const rows = receipts.flatMap(({ number, delivery, events }) =>
-    events.map((event): Row => {
-      const leads = claims.find(event.names, askedAtOf(event, delivery));
-      return { id: id++, receipt: number, delivery, event, leads };
+export async function insertReceipts(writing: Writing, sorted: readonly Sorted[]): Promise<void> {
+  if (sorted.length === 0) return;
+  const { tx, next, claims } = writing;
+  let { receipt: number, event: id } = next;
+  const numbered = sorted.map((one) => ({ ...one, number: number++ }));
+  const rows = numbered.flatMap(({ number, receipt, fresh }) =>
+    fresh.map((event): Row => {
+      const leads = claims.find(event.names, askedAtOf(event, receipt));
+      return { id: id++, number, receipt, event, leads };
     }),
   );
   const events = rows.map((row) => toEventRow(row, writing));
-  const deletions = rows.filter(({ delivery }) => isDeletion(delivery)).map(toClaim);
+  const deletions = rows.filter(({ receipt }) => isDeletion(receipt)).map(toClaim);
   await claims.claim(deletions);
   // Nothing is read of them: the commit goes the same way.
-  void session.insert(RECEIPTS, receipts.map(toReceiptRow));
-  void session.insert(EVENTS, events);
-  void session.insert(SAME_EVENTS, rows.map(toSameEventRow));
+  void tx.insert(RECEIPTS, numbered.map(toReceiptRow));
+  void tx.insert(EVENTS, events);
+  void tx.insert(SAME_EVENTS, rows.map(toSameEventRow));
   claims.stand(deletions);
 }
 
 /** An event that was brought in by hand counts from when it happened, which is not ahead of its delivery. */
-export function askedAtOf(event: NewEvent, delivery: NewReceipt): AskedAt {
-  const { createdBefore, receivedAt } = delivery;
+export function askedAtOf(event: NewEvent, receipt: NewReceipt): AskedAt {
+  const { createdBefore, receivedAt } = receipt;
   return { createdBefore: Math.min(event.createdBefore ?? Infinity, createdBefore), receivedAt };
 }
 
@@ -138,28 +121,23 @@ function isDeletion({ path }: NewReceipt): boolean {
   return path === 'deletions';
 }
 
-function toReceiptRow({
-  number,
-  delivery,
-  events,
-  left,
-}: FreshDelivery & { number: number }): object {
-  const { events: _events, createdBefore: _createdBefore, ...row } = delivery;
-  const status = statusOf(events.map(({ outcome }) => outcome));
+function toReceiptRow({ number, receipt, fresh, left }: Sorted & { number: number }): object {
+  const { events: _events, createdBefore: _createdBefore, ...row } = receipt;
+  const status = statusOf(fresh.map(({ outcome }) => outcome));
   return { ...row, number, status, ...(left.length > 0 && { repeats: left }) };
 }
 
 function toEventRow(
-  { id, receipt, delivery, event, leads }: Row,
+  { id, number, receipt, event, leads }: Row,
   { sealer, isIdReused }: Writing,
 ): object {
-  const { receivedAt } = delivery;
+  const { receivedAt } = receipt;
   const { position, eventType, eventId, externalId, outcome, lastError } = event;
   const isReused = isIdReused(event.idKeys);
-  const identity = payloadIdentity(delivery.id, position);
+  const identity = payloadIdentity(receipt.id, position);
   return {
     id,
-    receipt,
+    receipt: number,
     position,
     eventType,
     eventId,
@@ -169,22 +147,22 @@ function toEventRow(
     names: toNameKinds(event.names),
     leadIds: leads.length > 0 ? leads.map(String) : undefined,
     lastError,
-    digest: sealer.seal(digestIdentity(delivery.id, position), event.digest),
-    isDeletion: isDeletion(delivery),
+    digest: sealer.seal(digestIdentity(receipt.id, position), event.digest),
+    isDeletion: isDeletion(receipt),
     ...(outcome === 'PENDING'
       ? {
           payload: sealer.seal(identity, event.payload),
           dueAt: receivedAt,
           askedAt: receivedAt,
           actions: event.actions,
-          createdBefore: askedAtOf(event, delivery).createdBefore,
+          createdBefore: askedAtOf(event, receipt).createdBefore,
         }
       : { completedAt: receivedAt }),
   };
 }
 
-function toSameEventRow({ id, delivery, event }: Row): object {
-  return { ...toKeyRow(event), event: id, firstSeenAt: delivery.receivedAt };
+function toSameEventRow({ id, receipt, event }: Row): object {
+  return { ...toKeyRow(event), event: id, firstSeenAt: receipt.receivedAt };
 }
 
 const NOBODY = Buffer.alloc(0);
@@ -198,9 +176,9 @@ export function toKeyRow(event: NewEvent): { idKey: Buffer; personKey: Buffer; k
   return { idKey: idKeys?.id ?? key, personKey: idKeys?.person ?? NOBODY, key };
 }
 
-function toClaim({ id, delivery, event, leads }: Row): AcceptedDeletion {
-  const { receivedAt: at } = delivery;
-  return { event: id, receiptId: delivery.id, names: event.names, leads, at };
+function toClaim({ id, receipt, event, leads }: Row): AcceptedDeletion {
+  const { receivedAt: at } = receipt;
+  return { event: id, receiptId: receipt.id, names: event.names, leads, at };
 }
 
 /** A deletion that is accepted, or that has come again. */
@@ -228,13 +206,13 @@ export type AcceptanceClaims = {
 
 /** Reads what the lead directory knows of all that these events name. `repository` is in lower case. */
 export async function openAcceptanceClaims(
-  session: Tx,
+  tx: Tx,
   repository: string,
   names: readonly MatchName[],
 ): Promise<AcceptanceClaims> {
   const [directory, repositoryId = REPOSITORY_NOT_KNOWN] = await Promise.all([
-    readDirectoryView(session, repository, names),
-    readRepositoryId(session, repository),
+    readDirectoryView(tx, repository, names),
+    readRepositoryId(tx, repository),
   ]);
   return {
     find: (own, askedAt) =>
@@ -243,9 +221,9 @@ export async function openAcceptanceClaims(
       const claims = deletions.flatMap(({ event, receiptId, leads, at }) =>
         claimsOf({ event, receiptId, numbers: leads }, at),
       );
-      await insertClaims(session, repositoryId, claims);
+      await insertClaims(tx, repositoryId, claims);
     },
-    stand: (deletions) => putStanding(session, repositoryId, deletions),
-    claimedBy: (event) => claimedBy(session, { repositoryId, event }),
+    stand: (deletions) => putStanding(tx, repositoryId, deletions),
+    claimedBy: (event) => claimedBy(tx, { repositoryId, event }),
   };
 }

@@ -1,0 +1,226 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { readRepositoryId } from '#leads/directory/directory-view.ts';
+import type { Sealer } from '#shared/crypto/sealer.ts';
+import type { Database, Tx } from '#shared/database.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { toRecords } from '#shared/sql.ts';
+import type { Receipt } from '../receipts/receipt.ts';
+import { claimLearnt } from '../receipts/standing-deletions.ts';
+import {
+  insertReceipts,
+  openAcceptanceClaims,
+  openReusedIds,
+  readNextNumbers,
+  type Writing,
+} from './insert-receipts.ts';
+import type { Acceptance, NewEvent, NewReceipt, SameEvent, Sorted } from './new-receipt.ts';
+import { findSameEvents, workRepeat } from './repeats.ts';
+
+/**
+ * Writes a delivery in one transaction and resolves once it is durable on disk. The same transaction claims every lead
+ * that the directory knows by what its events name, and one that a lead id names also when it is not known: from then
+ * on no reader sees it, and the worker takes back what turns out wrong. A deletion stands: what the directory learns of
+ * whom it names, until the first full crawl that began later has ended, and for a day at least, is claimed and acted on
+ * by the same event. Merges count from the same transaction on, for the events beside them, too. An event whose id came
+ * before with another person is noted so. Events that came before are not written again; those that ended UNMATCHED or
+ * FAILED, and those without an id that are settled, are queued once more; what an operator had released may then be
+ * claimed again. The receipt is as it was in the first response.
+ * @throws {store-unavailable} and then nothing was accepted
+ */
+export type WriteReceipt = (receipt: NewReceipt) => Promise<Acceptance>;
+
+type WriteOptions = {
+  /** Seals the bytes of events. */
+  sealer: Sealer;
+  /** `owner/name` in lower case: whose leads are claimed. */
+  repository: string;
+};
+
+/** Of receipts that share a transaction; one of more events is written alone. */
+const EVENTS_MAX = 500;
+
+/** Takes receipts that come in the same turn of the event loop, and while a commit is under way, into one transaction. */
+export function createReceiptWriter(db: Database, options: WriteOptions): WriteReceipt {
+  type Waiting = PromiseWithResolvers<Acceptance> & { receipt: NewReceipt };
+  let waiting: Waiting[] = [];
+  let running: Promise<void> | undefined;
+  const write = async (batch: readonly Waiting[]): Promise<void> => {
+    const receipts = batch.map(({ receipt }) => receipt);
+    try {
+      const acceptances = await db.exclusive((tx) => writeAll(tx, receipts, options));
+      for (const [at, { resolve }] of batch.entries()) resolve(acceptances[at] as Acceptance);
+    } catch (error) {
+      // A store that fails does so for all; any other error may be the fault of one of them.
+      const isShared = batch.length === 1 || isTrackportError(error, 'store-unavailable');
+      if (isShared) for (const { reject } of batch) reject(error);
+      else for (const one of batch) await write([one]);
+    }
+  };
+  const writeWaiting = async (): Promise<void> => {
+    for (await endOfTurn(); waiting.length > 0;) {
+      let events = 0;
+      const isOver = ({ receipt }: Waiting) => (events += receipt.events.length) > EVENTS_MAX;
+      const fitting = waiting.findIndex(isOver);
+      const count = fitting === -1 ? waiting.length : Math.max(1, fitting);
+      const batch = waiting.slice(0, count);
+      waiting = waiting.slice(count);
+      await write(batch);
+    }
+    running = undefined;
+  };
+  return (receipt) => {
+    const one = { ...Promise.withResolvers<Acceptance>(), receipt };
+    waiting.push(one);
+    running ??= writeWaiting();
+    return one.promise;
+  };
+}
+
+/** Writes receipts one after the other in effect. */
+async function writeAll(
+  tx: Tx,
+  receipts: readonly NewReceipt[],
+  options: WriteOptions,
+): Promise<Acceptance[]> {
+  const acceptances: Acceptance[] = [];
+  let left = receipts;
+  while (left.length > 0) {
+    const count = countBatch(left);
+    acceptances.push(...(await writeTogether(tx, left.slice(0, count), options)));
+    left = left.slice(count);
+  }
+  return acceptances;
+}
+
+/**
+ * Number of receipts that can be written in one batch: none may say of an event what one before it says, for
+ * each is decided by what the store knew before.
+ */
+function countBatch(receipts: readonly NewReceipt[]): number {
+  const seen = new Set<string>();
+  const count = receipts.findIndex(({ events }) => {
+    const own = new Set(events.map(keyOf));
+    const isKnown = [...own].some((key) => seen.has(key));
+    for (const key of own) seen.add(key);
+    return isKnown;
+  });
+  return count === -1 ? receipts.length : count;
+}
+
+function keyOf({ sameEventKey }: NewEvent): string {
+  return sameEventKey.toString('latin1');
+}
+
+/**
+ * Writes receipts that can go in one batch (`countBatch`): the events that are new under receipts of their
+ * own, and those that came before as what they ask for now.
+ */
+async function writeTogether(
+  tx: Tx,
+  receipts: readonly NewReceipt[],
+  { sealer, repository }: WriteOptions,
+): Promise<Acceptance[]> {
+  const events = receipts.flatMap((receipt) => receipt.events);
+  const names = events.flatMap((event) => event.names);
+  await insertMerges(tx, events); // before anybody is looked for
+  await claimMerged(tx, repository, receipts);
+  const [before, claims, isIdReused, next] = await Promise.all([
+    findSameEvents(tx, events),
+    openAcceptanceClaims(tx, repository, names),
+    openReusedIds(tx, events),
+    readNextNumbers(tx),
+  ]);
+  const writing: Writing = { tx, next, sealer, claims, isIdReused };
+  const sorted = receipts.map((receipt) => sortOut(receipt, before));
+  await insertReceipts(
+    writing,
+    sorted.filter((one) => !isRepeat(one)),
+  );
+  const acceptances: Acceptance[] = [];
+  for (const one of sorted) acceptances.push(await acceptSorted(writing, one));
+  return acceptances;
+}
+
+/** An event that stands twice in one delivery is taken once. */
+function sortOut(receipt: NewReceipt, before: ReadonlyMap<NewEvent, SameEvent>): Sorted {
+  const seen = new Set<string>();
+  const sorted: Sorted = { receipt, fresh: [], repeats: [], left: [] };
+  for (const event of receipt.events) {
+    const key = keyOf(event);
+    const same = before.get(event);
+    const isTwice = seen.has(key);
+    seen.add(key);
+    const { position } = event;
+    if (same ?? isTwice) sorted.left.push({ position, receiptId: same?.receiptId ?? receipt.id });
+    if (isTwice) continue;
+    if (same) sorted.repeats.push({ event, before: same });
+    else sorted.fresh.push(event);
+  }
+  return sorted;
+}
+
+/** Every event came before. */
+function isRepeat({ fresh, repeats }: Sorted): boolean {
+  return fresh.length === 0 && repeats.length > 0;
+}
+
+/** Has what came before do what it asks for now. The receipt of a delivery that came before is the first one. */
+async function acceptSorted(writing: Writing, sorted: Sorted): Promise<Acceptance> {
+  const { receipt, fresh, repeats } = sorted;
+  let queued = fresh.filter(({ outcome }) => outcome === 'PENDING').length;
+  for (const repeat of repeats) if (await workRepeat(writing, repeat, receipt)) queued += 1;
+  const [first] = repeats;
+  if (first && isRepeat(sorted)) {
+    const original = await readOriginal(writing.tx, first.before.receipt);
+    return { kind: 'repeat', receipt: original, queued, written: [] };
+  }
+  const { path: _, events: _all, traceparent: _span, createdBefore: _until, ...own } = receipt;
+  return { kind: 'accepted', receipt: { ...own, status: 'ACCEPTED' }, queued, written: fresh };
+}
+
+const READ_ORIGINAL = `
+  SELECT id, partner_id, event_type, external_id, correlation_id, received_at
+  FROM receipt WHERE number = @receipt`;
+
+/** The receipt as it was first answered, whatever has become of it since. */
+async function readOriginal(tx: Tx, receipt: number): Promise<Receipt> {
+  const row = await tx.get<Receipt>(READ_ORIGINAL, { receipt });
+  if (!row) throw new Error('an event has no receipt');
+  return { ...row, status: 'ACCEPTED' };
+}
+
+/** Deletions that stand name whoever is merged into somebody whom they name. */
+async function claimMerged(
+  tx: Tx,
+  repository: string,
+  receipts: readonly NewReceipt[],
+): Promise<void> {
+  const hashes = receipts.flatMap(({ events }) => events.flatMap(({ merge }) => merge?.to ?? []));
+  const now = Math.max(...receipts.map(({ receivedAt }) => receivedAt));
+  const id = hashes.length > 0 ? await readRepositoryId(tx, repository) : undefined;
+  if (id !== undefined) await claimLearnt(tx, { id, name: repository }, { hashes }, now);
+}
+
+/** The last merges of people that are kept, for as long as the directory's hashes are good. */
+const MERGES_MAX = 1_000_000;
+
+/** Only new ones: each row uses a number up, and by numbers the oldest are forgotten. */
+const INSERT_MERGES = `
+  INSERT INTO directory_merge (from_hash, to_hash)
+  SELECT DISTINCT given.from_hash, given.to_hash
+  FROM jsonb_to_recordset(@pairs) AS given (from_hash bytea, to_hash bytea)
+  WHERE NOT EXISTS (SELECT 1 FROM directory_merge AS known
+    WHERE known.to_hash = given.to_hash AND known.from_hash = given.from_hash)`;
+
+const FORGET_OLDEST_MERGES = `
+  DELETE FROM directory_merge WHERE id <= (SELECT max(id) FROM directory_merge) - ${MERGES_MAX}`;
+
+/** Keeps what events say of merged people. */
+async function insertMerges(tx: Tx, events: readonly NewEvent[]): Promise<void> {
+  const pairs = events.flatMap(({ merge }) =>
+    merge ? merge.from.map((fromHash) => ({ fromHash, toHash: merge.to })) : [],
+  );
+  if (pairs.length === 0) return;
+  await tx.run(INSERT_MERGES, { pairs: toRecords(pairs) });
+  await tx.run(FORGET_OLDEST_MERGES);
+}
