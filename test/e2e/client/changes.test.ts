@@ -3,7 +3,7 @@ import { CursorExpiredError, ProblemError } from '@trackport/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { whileTimePasses } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
-import { deletionOf, sendDeletion } from '../support/world.ts';
+import { sendDeletion } from '../support/world.ts';
 import { createMapStore, follow, openFeedWorld, openProxy, openWay } from './support.ts';
 
 const system = { actor: { kind: 'system', subject: 'test' } } as const;
@@ -22,7 +22,7 @@ for (const transport of ['stream', 'poll'] as const)
       await service.clock.advance(200);
       expect(reader.changes.at(-1)).toMatchObject({ id: one, lead: { title: 'Changed' } });
     });
-    await sendDeletion(service.url, deletionOf(Number(two)));
+    await sendDeletion(service.url, Number(two));
     await eventually(async () => {
       await service.clock.advance(200);
       expect(reader.items()).toContain(`-${two}`);

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../support/folder.ts';
 import { clientFolder, openFeedWorld, openProxy, type FeedWorld } from '../client/support.ts';
 import { takeBlock } from '../support/documents.ts';
 import { exportedBy, hasTools, shareSampleSandbox } from '../support/samples.ts';
-import { deletionOf, sendDeletion } from '../support/world.ts';
+import { sendDeletion } from '../support/world.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
@@ -78,7 +78,7 @@ async function disturb({ tracker, service, lead }: FeedWorld, random: (below: nu
     () => tracker.relabel(number, { add: ['eu'] }),
     () => tracker.setState(number, random(2) === 0 ? 'open' : 'closed'),
     () => random(4) === 0 && tracker.deleteIssue(number),
-    () => random(4) === 0 && sendDeletion(service.url, deletionOf(number)),
+    () => random(4) === 0 && sendDeletion(service.url, number),
   ];
   await acts[random(acts.length)]?.();
 }

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/folder.ts';
 import { takeBlock } from '../support/documents.ts';
 import { freePort } from '../../support/free-port.ts';
 import { hasTools, runWell } from '../support/samples.ts';
-import { createWorld, environment, leadBody, serve } from '../support/world.ts';
+import { createWorld, leadBody, serve } from '../support/world.ts';
 import { openServer } from '../../support/http/local-server.ts';
 
 // Processes start one after the other, on a machine that may have other work.
@@ -42,7 +42,6 @@ test.skipIf(!hasTools('sh', 'curl'))(
       body: `${leadBody('ada@example.com')}${block}`,
     });
     const env = {
-      ...environment,
       CONFIG: config,
       HUBSPOT_CLIENT_SECRET: 'a-client-secret-of-ours',
     };
@@ -114,7 +113,7 @@ test.skipIf(!hasTools('sh', 'node'))(
       writeFileSync(path.join(folder, name), script.replace('https://api.hubapi.com', hubspot));
     save('journal.mjs', takeBlock('docs/how-to/hubspot.md', "// What HubSpot's journal has"));
     save('bin.mjs', takeBlock('docs/how-to/hubspot.md', "// What HubSpot's recycle bin has"));
-    const env = { ...environment, CONFIG: config, HUBSPOT_TOKEN: 't-1', PORTAL_ID: '1' };
+    const env = { CONFIG: config, HUBSPOT_TOKEN: 't-1', PORTAL_ID: '1' };
     const lines = takeBlock('docs/how-to/hubspot.md', 'node journal.mjs');
     await runWell(`cd '${folder}'\n${lines}`, env);
 

@@ -14,7 +14,7 @@ import { follow } from '../client/support.ts';
 import { takeBlock } from '../support/documents.ts';
 import { freePort } from '../../support/free-port.ts';
 import { hasTools, runWell } from '../support/samples.ts';
-import { createWorld, environment, leadBody, serve, WEBHOOK_SECRET } from '../support/world.ts';
+import { createWorld, leadBody, serve, WEBHOOK_SECRET } from '../support/world.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openServer } from '../../support/http/local-server.ts';
 
@@ -85,7 +85,7 @@ async function startProxy(proxy: Proxy, service: string, port: number): Promise<
 
 /** Its two commands: who a key is, and a signed call that is pasted. */
 async function tryAsTheDocumentSays(at: { publicUrl: string; key: string; config: string }) {
-  const env = { TRACKPORT_KEY: at.key, CONFIG: at.config, ...environment };
+  const env = { TRACKPORT_KEY: at.key, CONFIG: at.config };
   const commands = takeBlock('docs/how-to/proxy.md', '/api/v1/me');
   const here = commands.replace('https://adapter.example.com', at.publicUrl);
   const [me = '', pasted = ''] = (await runWell(here, env)).split(/^(?=curl )/m);

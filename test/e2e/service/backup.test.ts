@@ -2,15 +2,12 @@
 import { eventually } from '../../support/eventually.ts';
 import { copyFileSync, existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createLargeStores } from '../support/large-store.ts';
 import { runHere } from '../support/command.ts';
-import { killWhileWriting, runTrackport, type Trackport } from '../support/process.ts';
+import { runTrackport, trackport, type Trackport } from '../support/process.ts';
 import {
   createWorld,
-  crmOne,
-  deletionOf,
-  environment,
   listLeads,
   openLead,
   sendDeletion,
@@ -18,20 +15,15 @@ import {
   storeFileOf,
 } from '../support/world.ts';
 
-const settings = {
-  partners: { 'crm-one': crmOne },
-};
-
 type Receipts = { items: { id: string }[] };
 
 async function deleteLead(url: string, number: number): Promise<string> {
-  const response = await sendDeletion(url, deletionOf(number));
+  const response = await sendDeletion(url, number);
   expect(response.status).toBe(202);
   return ((await response.json()) as { id: string }).id;
 }
 
-const run = (config: string, ...args: string[]) =>
-  runHere([...args, '--config', config], environment);
+const run = (config: string, ...args: string[]) => runHere([...args, '--config', config]);
 
 async function receiptIds(config: string): Promise<string[]> {
   const { stdout } = await run(config, 'receipt', 'list', '--json');
@@ -44,7 +36,7 @@ async function stop({ child, exited }: Trackport): Promise<void> {
 }
 
 test('what was acknowledged before a backup began is there after a restore, and no deleted lead', async () => {
-  const world = await createWorld(settings);
+  const world = await createWorld();
   const { tracker, config, key } = world;
   const folder = path.dirname(config);
   const backup = path.join(folder, 'copy.backup');
@@ -53,7 +45,7 @@ test('what was acknowledged before a backup began is there after a restore, and 
   const first = await serve(config);
   const acknowledged = await deleteLead(first.url, before.number);
   const [made] = await Promise.all([
-    runTrackport(['backup', backup, '--config', config], { environment }),
+    runTrackport(['backup', backup, '--config', config]),
     deleteLead(first.url, during.number),
   ]);
   expect(made).toMatchObject({ code: 0 });
@@ -62,7 +54,7 @@ test('what was acknowledged before a backup began is there after a restore, and 
   for (const { number } of [before, during, after])
     await eventually(() => expect(tracker.readIssue(number)?.state).toBe('closed'));
 
-  const refused = await runTrackport(['restore', backup, '--config', config], { environment });
+  const refused = await runTrackport(['restore', backup, '--config', config]);
   expect(refused).toMatchObject({ code: 1 });
   expect(refused.stderr).toContain(`Process ${first.run.child.pid} on `);
   await stop(first.run);
@@ -103,20 +95,38 @@ test('a backup that finds no room says so in one line, and leaves nothing', asyn
   const file = path.join(folder, 'copy.backup');
   const args = ['backup', file, '--config', config];
   const limits = '-f 600'; // 300 KiB: less than an empty store has
-  const { code, stderr } = await runTrackport(args, { environment, limits });
+  const { code, stderr } = await runTrackport(args, { limits });
   const why = `${file} cannot be written, or the store cannot be read (SQLITE_IOERR).\n`;
   expect([code, stderr]).toEqual([1, why]);
   expect(readdirSync(folder).toSorted()).toEqual(['data', 'trackport.yaml']);
 });
+
+/** Kills a command as soon as a file of the folder that is not whole yet has grown to this size. */
+async function killWhileWriting(
+  folder: string,
+  bytes: number,
+  args: readonly string[],
+): Promise<void> {
+  const { child, exited } = trackport(args);
+  await vi.waitUntil(() => sizeOfDraft(folder) >= bytes, { timeout: 60_000, interval: 1 });
+  child.kill('SIGKILL');
+  await exited;
+  expect(child.signalCode).toBe('SIGKILL');
+}
+
+function sizeOfDraft(folder: string): number {
+  if (!existsSync(folder)) return -1;
+  const drafts = readdirSync(folder).filter((name) => name.includes('.part'));
+  const stats = drafts.map((name) => statSync(path.join(folder, name), { throwIfNoEntry: false }));
+  return Math.max(-1, ...stats.map((stat) => stat?.size ?? -1));
+}
 
 /** Of about 30 MB: most is written. */
 const LATE_BYTES = 20_000_000;
 
 test('a backup that is killed leaves no file of its name, and the store as it was', async () => {
   const { config, folder, backup } = await largeStore();
-  await killWhileWriting(folder, LATE_BYTES, ['backup', backup, '--config', config], {
-    environment,
-  });
+  await killWhileWriting(folder, LATE_BYTES, ['backup', backup, '--config', config]);
   expect(existsSync(backup)).toBe(false);
   expect(await run(config, 'backup', backup)).toMatchObject({ code: 0 });
 }, 60_000);
@@ -126,7 +136,7 @@ test('a restore that is killed leaves an empty store, and can be done again', as
   expect(await run(config, 'backup', backup)).toMatchObject({ code: 0 });
   renameSync(path.dirname(store), path.join(folder, 'lost'));
   const args = ['restore', backup, '--config', config];
-  await killWhileWriting(path.dirname(store), LATE_BYTES, args, { environment });
+  await killWhileWriting(path.dirname(store), LATE_BYTES, args);
   expect(statSync(store).size).toBe(0);
   expect(JSON.parse((await run(config, 'consumer', 'list', '--json')).stdout)).toMatchObject({
     items: [],

@@ -11,7 +11,7 @@ import { programFile } from '../../support/program.ts';
 import { bodyOf, people, personalTexts, seedPeople } from '../support/people.ts';
 import { runHere } from '../support/command.ts';
 import { configFile, runTrackport } from '../support/process.ts';
-import { createWorld, environment, serve, WEBHOOK_SECRET } from '../support/world.ts';
+import { createWorld, serve, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/world.ts';
 
 const tracker = {
   repository: 'acme/leads',
@@ -228,13 +228,13 @@ test('a whole bad day leaves no word of a person and no secret in the output', a
   await tracker.hooks.settled();
   expect(await get('/metrics')).toBe(200);
   const metrics = await (await fetch(`${url}/metrics`)).text();
-  const receipts = await runHere(['receipt', 'list', '--config', config], environment);
+  const receipts = await runHere(['receipt', 'list', '--config', config]);
   expect(receipts.stdout).toContain('lead.deletion');
 
   run.child.kill('SIGTERM');
   expect(await run.exited).toBe(0);
   expect(run.log().length).toBeGreaterThan(10);
-  const secrets = [key, WEBHOOK_SECRET, partnerSecret, environment.E2E_TOKEN, sign(deletion)];
+  const secrets = [key, WEBHOOK_SECRET, partnerSecret, TRACKER_TOKEN, sign(deletion)];
   for (const text of [run.stdout(), run.stderr(), metrics, receipts.stdout, receipts.stderr])
     for (const hidden of [...personalTexts, ...secrets]) expect(text).not.toContain(hidden);
 });

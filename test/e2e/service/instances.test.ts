@@ -8,10 +8,8 @@ import { emptyPostgres } from '../../support/postgres/database.ts';
 import { freePort } from '../../support/free-port.ts';
 import { listening, trackport, type Trackport } from '../support/process.ts';
 import {
-  createWorld,
   crmOne,
-  deletionOf,
-  environment,
+  createWorld,
   listLeads,
   openLead,
   sendDeletion,
@@ -67,7 +65,7 @@ async function startSeveral(): Promise<Several> {
 async function startOne(config: string): Promise<Instance> {
   const port = await freePort();
   const start = async (): Promise<Pick<Instance, 'run' | 'url'>> => {
-    const run = trackport(['serve', '--config', config, '--port', String(port)], { environment });
+    const run = trackport(['serve', '--config', config, '--port', String(port)]);
     return { run, url: await listening(run) };
   };
   const instance: Instance = {
@@ -82,7 +80,7 @@ async function startOne(config: string): Promise<Instance> {
 }
 
 async function deleteLead(url: string, number: number): Promise<number> {
-  const response = await sendDeletion(url, deletionOf(number));
+  const response = await sendDeletion(url, number);
   await response.arrayBuffer();
   return response.status;
 }
@@ -233,7 +231,7 @@ function createLoad({ url, key, remaining }: { url: string; key: string; remaini
     for (let number = remaining.shift(); number !== undefined; number = remaining.shift()) {
       if (over.signal.aborted) return;
       await systemClock.sleep(PAUSE_MS);
-      const response = await sendDeletion(url, deletionOf(number));
+      const response = await sendDeletion(url, number);
       if (response.status === 202) {
         await response.arrayBuffer();
         deleted.add(number);

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { runTrackport } from '../support/process.ts';
-import { createWorld, environment, openLead, serve } from '../support/world.ts';
+import { createWorld, openLead, serve } from '../support/world.ts';
 import { openServer } from '../../support/http/local-server.ts';
 
 async function readyStatus(url: string): Promise<number> {
@@ -38,9 +38,7 @@ test('a port in use is one line with a remedy, exit 1', async () => {
   const { port } = new URL(await openServer(() => undefined));
   const { config } = await createWorld();
 
-  const { code, stderr } = await runTrackport(['serve', '--config', config, '--port', port], {
-    environment,
-  });
+  const { code, stderr } = await runTrackport(['serve', '--config', config, '--port', port]);
 
   expect(code).toBe(1);
   expect(stderr).toBe(

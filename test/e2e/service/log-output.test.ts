@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { plainEnvironment, programFile } from '../../support/program.ts';
-import { createWorld, environment } from '../support/world.ts';
+import { createWorld } from '../support/world.ts';
 
 type Pipe = {
   /** Standard output of a process. */
@@ -71,7 +71,7 @@ async function startOn(output: number, args: readonly string[]): Promise<Started
   const port = await freePort();
   const child = spawn(process.execPath, [programFile(), ...args, '--port', String(port)], {
     stdio: ['ignore', output, 'ignore'],
-    env: { ...plainEnvironment(), TMPDIR: temporaryFolder(), ...environment },
+    env: { ...plainEnvironment(), TMPDIR: temporaryFolder() },
   });
   const exited = once(child, 'close').then(([code]) => code as number | null);
   onTestFinished(async () => {
@@ -123,7 +123,7 @@ test('a second signal ends the process at once, with a full pipe, too', async ()
 });
 
 test('a reader that is slow misses no line of a stop', async () => {
-  const { config } = await createWorld();
+  const { config } = await createWorld({ partners: {} });
   const pipe = createPipe();
   pipe.fill();
   const { child, exited } = await startOn(pipe.writeEnd, ['serve', '--config', config]);

@@ -5,11 +5,9 @@ import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { listening, runTrackport, trackport } from '../support/process.ts';
 import {
+  crmOne,
   command,
   createWorld,
-  crmOne,
-  deletionOf,
-  environment,
   listLeads,
   openLead,
   sendDeletion,
@@ -23,8 +21,7 @@ const settings = {
   partners: { 'crm-one': { ...crmOne, deletions: { actions: ['relabel', 'close', 'comment'] } } },
 };
 
-const start = (config: string) =>
-  trackport(['serve', '--config', config, '--port', '0'], { environment });
+const start = (config: string) => trackport(['serve', '--config', config, '--port', '0']);
 
 const WAITS = 'waiting for who has the store';
 
@@ -34,7 +31,7 @@ test('after a kill the next start has the store at once, and ends what was under
   const killed = await serve(config);
   // It dies with a comment under way that the tracker gets and nobody hears of.
   const gate = tracker.hold({ method: 'POST', path: '/comments$' });
-  expect((await sendDeletion(killed.url, deletionOf(gone))).status).toBe(202);
+  expect((await sendDeletion(killed.url, gone)).status).toBe(202);
   await gate.arrived();
   killed.run.child.kill('SIGKILL');
   await killed.run.exited;
@@ -93,7 +90,7 @@ test('commands work beside the service, but those that need the store for themse
     ['restore', backup],
     ['store', 'rekey', '--yes'],
   ]) {
-    const end = await runTrackport([...args, '--config', config], { environment });
+    const end = await runTrackport([...args, '--config', config]);
     expect(end.code).toBe(1);
     expect(end.stderr).toContain(`Process ${run.child.pid} on `);
   }

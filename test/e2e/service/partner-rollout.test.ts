@@ -8,7 +8,6 @@ import {
   command,
   createWorld,
   crmOne,
-  deletionOf,
   leadBody,
   openLead,
   sendDeletion,
@@ -42,7 +41,7 @@ async function setUp() {
   });
   const send = async (url: string, options = {}): Promise<{ number: number; id: string }> => {
     const { number } = openLead(tracker);
-    const answer = await sendDeletion(url, deletionOf(number), options);
+    const answer = await sendDeletion(url, number, options);
     expect(answer.status).toBe(202);
     return { number, id: ((await answer.json()) as { id: string }).id };
   };

@@ -6,10 +6,9 @@ import { eventually } from '../../support/eventually.ts';
 import { emptyPostgres } from '../../support/postgres/database.ts';
 import { runHere } from '../support/command.ts';
 import {
+  crmOne,
   command,
   createWorld,
-  crmOne,
-  environment,
   listLeads,
   openLead,
   sendDeletion,
@@ -175,7 +174,7 @@ describe.each(engines)('beside a service on %s', (engine, settings) => {
     const { numbers, config, shown, write } = await setUp('ada');
     const file = write(`{"eventType":"lead.deletion","leadId":${numbers[0]}}\n\n{"eventId":\n`);
     const options = ['--partner', 'crm-one', '--path', 'deletions', '--config', config];
-    const end = await runHere(['receipt', 'import', file, ...options], environment);
+    const end = await runHere(['receipt', 'import', file, ...options]);
     expect(end).toMatchObject({ code: 1, stdout: '' });
     expect(end.stderr).toMatch(/^Line 3 cannot be read\. .*Nothing was taken\.\n$/);
     expect(JSON.parse(await command(config, 'receipt', 'list'))).toMatchObject({ items: [] });

@@ -7,12 +7,12 @@ import { temporaryFolder } from '../../support/folder.ts';
 import { listening, trackport, type Trackport } from '../support/process.ts';
 import {
   createWorld,
-  environment,
   listLeads,
   openLead,
   sendDeletion,
   serve,
   WEBHOOK_SECRET,
+  TRACKER_TOKEN,
 } from '../support/world.ts';
 
 const RELOADED = 'configuration reloaded';
@@ -129,7 +129,7 @@ test('a wrong file changes nothing, and one line names every problem', async () 
 });
 
 test('the first partner begins the directory, so that its deletions find their leads', async () => {
-  const { tracker, config } = await createWorld();
+  const { tracker, config } = await createWorld({ partners: {} });
   const { number } = openLead(tracker, { title: 'Demo', email: 'ada@example.org' });
   const { run, url } = await serve(config);
   const secret = 'a-secret-of-the-first-one';
@@ -186,7 +186,7 @@ test('another token for the tracker is used from the next call on', async () => 
   edit(config, { tracker: { auth: { token: 'a-token-of-yesterday' } } });
   const { run, url } = await serve(config);
   await expect(listLeads(url, key)).rejects.toThrow('503');
-  edit(config, { tracker: { auth: { token: '${E2E_TOKEN}' } } });
+  edit(config, { tracker: { auth: { token: TRACKER_TOKEN } } });
   expect(await reload(run, RELOADED)).toMatchObject({ changed: 'tracker.auth.token' });
   await eventually(async () => expect(await listLeads(url, key)).toHaveLength(1));
 });
@@ -195,7 +195,7 @@ test.runIf(process.platform === 'linux')(
   'signals that come together are one reload, and one during the start waits for its end',
   async () => {
     const { config } = await createWorld();
-    const run = trackport(['serve', '--config', config, '--port', '0'], { environment });
+    const run = trackport(['serve', '--config', config, '--port', '0']);
     await eventually(() => expect(signalsCaught(run)).toBe(true));
     for (let sent = 0; sent < 5; sent += 1) run.child.kill('SIGHUP');
     await listening(run);

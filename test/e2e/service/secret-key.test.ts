@@ -5,20 +5,12 @@ import { eventually } from '../../support/eventually.ts';
 import { takeBlock } from '../support/documents.ts';
 import { runHere } from '../support/command.ts';
 import { configFile, runTrackport } from '../support/process.ts';
-import {
-  createWorld,
-  crmOne,
-  environment,
-  leadBody,
-  sendDeletion,
-  serve,
-} from '../support/world.ts';
+import { createWorld, leadBody, sendDeletion, serve } from '../support/world.ts';
 
 const keyOf = (fill: number): string => Buffer.alloc(32, fill).toString('base64');
 
 test('a lost key: others are refused, `store rekey` says what is lost, and what is sent again is done', async () => {
   const { tracker, config } = await createWorld({
-    partners: { 'crm-one': crmOne },
     secretKey: keyOf(1),
   });
   const body = leadBody('ada@example.org');
@@ -33,10 +25,10 @@ test('a lost key: others are refused, `store rekey` says what is lost, and what 
 
   const content = JSON.parse(readFileSync(config, 'utf8')) as object;
   const other = configFile({ ...content, secretKey: keyOf(2) });
-  const run = (...args: string[]) => runHere([...args, '--config', other], environment);
+  const run = (...args: string[]) => runHere([...args, '--config', other]);
   const start = ['serve', '--port', '0', '--config', other];
   for (const refused of [
-    await runTrackport(start, { environment }),
+    await runTrackport(start),
     await run('receipt', 'list'),
     await run('migrate'),
   ]) {

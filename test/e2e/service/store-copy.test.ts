@@ -11,9 +11,6 @@ import { configFile, runTrackport, trackport, type Trackport } from '../support/
 import {
   command,
   createWorld,
-  crmOne,
-  deletionOf,
-  environment,
   listLeads,
   openLead,
   sendDeletion,
@@ -21,17 +18,15 @@ import {
 } from '../support/world.ts';
 
 const settings = {
-  partners: { 'crm-one': crmOne },
   deletions: { retry: Array.from({ length: 10 }, () => '3s') },
 };
 
 async function deleteLead(url: string, number: number): Promise<void> {
-  const response = await sendDeletion(url, deletionOf(number));
+  const response = await sendDeletion(url, number);
   expect(response.status).toBe(202);
 }
 
-const copy = (from: string, to: string) =>
-  runTrackport(['store', 'copy', from, to], { environment });
+const copy = (from: string, to: string) => runTrackport(['store', 'copy', from, to]);
 
 async function stop({ child, exited }: Trackport): Promise<void> {
   child.kill('SIGTERM');
@@ -108,7 +103,7 @@ test('killed in the middle, a copy leaves an empty database, and can be done aga
   const file = await largeFile();
   const own = await emptyPostgres();
   const watcher = await connectToPostgres({ url: `${own.url}?application_name=watcher` });
-  const command = trackport(['store', 'copy', `sqlite:${file}`, own.url], { environment });
+  const command = trackport(['store', 'copy', `sqlite:${file}`, own.url]);
   const sql =
     'SELECT 1 FROM pg_stat_activity WHERE query LIKE @statement AND pid <> pg_backend_pid()';
   await vi.waitUntil(() => watcher.get(sql, { statement }), { timeout: 60_000, interval: 2 });

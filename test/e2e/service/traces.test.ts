@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { pathTo, startCollector } from '../support/collector.ts';
 import { bodyOf, people } from '../support/people.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createWorld, listLeads, serve, WEBHOOK_SECRET } from '../support/world.ts';
+import { createWorld, listLeads, serve, WEBHOOK_SECRET, TRACKER_TOKEN } from '../support/world.ts';
 import { openServer } from '../../support/http/local-server.ts';
 
 const PARTNER_SECRET = 'a-partner-secret-of-this-test';
@@ -97,7 +97,7 @@ test('one trace leads from the deletion to the write on the tracker, and tells n
     sent.location.split('/').at(-1) ?? '',
     PARTNER_SECRET,
     WEBHOOK_SECRET,
-    'e2e-token',
+    TRACKER_TOKEN,
     key,
   ];
   const bytes = collector.bytes().toLowerCase();

@@ -1,10 +1,7 @@
 /** The thread that writes the store crashes: the process ends, and what it acknowledged is there. */
 import { expect, test } from 'vitest';
-import { createWorld, crmOne, listLeads, openLead, sendDeletion, serve } from '../support/world.ts';
+import { createWorld, listLeads, openLead, sendDeletion, serve } from '../support/world.ts';
 
-const settings = {
-  partners: { 'crm-one': crmOne },
-};
 const preload = new URL('../support/crash-writer.ts', import.meta.url);
 
 async function deleteLead(url: string, number: number): Promise<number> {
@@ -13,7 +10,7 @@ async function deleteLead(url: string, number: number): Promise<number> {
 }
 
 test('a crash of the writing thread ends the process, and nothing acknowledged is lost', async () => {
-  const { tracker, config, key } = await createWorld(settings);
+  const { tracker, config, key } = await createWorld();
   const makeLead = (email: string) => openLead(tracker, { email });
   const [deleted, stays] = [makeLead('ada@example.org'), makeLead('bob@example.org')];
   const { run, url } = await serve(config, { preload });

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
 import { plainEnvironment, programFile } from '../../support/program.ts';
 
@@ -111,25 +111,4 @@ function parseLine(line: string): Record<string, unknown>[] {
   } catch {
     return [];
   }
-}
-
-/** Kills a command as soon as a file of the folder that is not whole yet has grown to this size. */
-export async function killWhileWriting(
-  folder: string,
-  bytes: number,
-  args: readonly string[],
-  options: StartOptions,
-): Promise<void> {
-  const { child, exited } = trackport(args, options);
-  await vi.waitUntil(() => sizeOfDraft(folder) >= bytes, { timeout: 60_000, interval: 1 });
-  child.kill('SIGKILL');
-  await exited;
-  expect(child.signalCode).toBe('SIGKILL');
-}
-
-function sizeOfDraft(folder: string): number {
-  if (!existsSync(folder)) return -1;
-  const drafts = readdirSync(folder).filter((name) => name.includes('.part'));
-  const stats = drafts.map((name) => statSync(path.join(folder, name), { throwIfNoEntry: false }));
-  return Math.max(-1, ...stats.map((stat) => stat?.size ?? -1));
 }

@@ -9,13 +9,14 @@ import { writeMigratedStore } from '../../support/migrated-store.ts';
 import { runHere } from './command.ts';
 import { configFile, listening, trackport, type Trackport } from './process.ts';
 
+export const TRACKER_TOKEN = 'a-tracker-token-of-this-test';
 export const WEBHOOK_SECRET = 'a-webhook-secret-of-this-test';
 
 export type World = { tracker: Tracker; config: string; key: string };
 
 /** A tracker, a configuration for it, and a consumer that may read every lead. */
 export async function createWorld(settings: Record<string, unknown> = {}): Promise<World> {
-  const tracker = await startTracker({ tokens: [{ token: 'e2e-token', can: 'write' }] });
+  const tracker = await startTracker({ tokens: [{ token: TRACKER_TOKEN, can: 'write' }] });
   onTestFinished(() => tracker.close());
   tracker.createLabel({ name: 'approved' });
   tracker.createLabel({ name: 'deleted-by-partner' });
@@ -27,11 +28,12 @@ export async function createWorld(settings: Record<string, unknown> = {}): Promi
       tracker: {
         repository: 'acme/leads',
         apiUrl: tracker.url,
-        auth: { token: '${E2E_TOKEN}' },
+        auth: { token: TRACKER_TOKEN },
         webhookSecrets: [WEBHOOK_SECRET],
         writeInterval: '0s',
       },
       leads: { freshFor: '1h' },
+      partners: { 'crm-one': crmOne },
       ...settings,
     },
     folder,
@@ -47,14 +49,9 @@ export function storeFileOf(config: string): string {
   return path.join(path.dirname(config), 'data', 'trackport.db');
 }
 
-export const environment = { E2E_TOKEN: 'e2e-token' };
-
 /** Output of a command with `--json`, beside a service that may have the store open. @throws with its complaint */
 export async function command(config: string, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runHere(
-    [...args, '--json', '--config', config],
-    environment,
-  );
+  const { code, stdout, stderr } = await runHere([...args, '--json', '--config', config]);
   if (code !== 0) throw new Error(stderr);
   return stdout;
 }
@@ -64,25 +61,19 @@ export const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 /** Section of the partner `crm-one` in a configuration, as which `sendDeletion` signs. */
 export const crmOne = { scheme: 'hmac-sha256', secrets: [PARTNER_SECRET] };
 
-/** An event that deletes the lead of this number. */
-export const deletionOf = (number: number) => ({ eventId: `of-${number}`, leadId: String(number) });
-
-/** The header with which a partner signs the body. */
-function signatureOf(body: string, secret = PARTNER_SECRET) {
-  const digest = createHmac('sha256', secret).update(body).digest('hex');
-  return { 'x-partner-signature': `sha256=${digest}` };
-}
-
-/** Sends a deletion, or what else `path` says, as the partner does. */
+/** Sends a deletion, of the lead of this number or as the event says, or what else `path` says, as the partner does. */
 export function sendDeletion(
   url: string,
-  event: object,
+  deleted: number | object,
   { partner = 'crm-one', secret = PARTNER_SECRET, path = 'deletions' } = {},
 ): Promise<Response> {
+  const event =
+    typeof deleted === 'number' ? { eventId: `of-${deleted}`, leadId: `${deleted}` } : deleted;
   const body = JSON.stringify(event);
+  const digest = createHmac('sha256', secret).update(body).digest('hex');
   return fetch(`${url}/api/v1/webhooks/partners/${partner}/${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...signatureOf(body, secret) },
+    headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${digest}` },
     body,
   });
 }
@@ -125,11 +116,10 @@ export async function serve(
   config: string,
   options: ServeOptions = {},
 ): Promise<{ run: Trackport; url: string }> {
-  const { preload, port = 0, environment: more, program } = options;
+  const { preload, port = 0, environment, program } = options;
   const run = trackport(['serve', '--config', config, '--port', String(port)], {
     environment: {
       ...environment,
-      ...more,
       ...(preload && { NODE_OPTIONS: `--import=${preload.href}` }),
     },
     ...(program !== undefined && { program }),
