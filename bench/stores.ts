@@ -5,7 +5,7 @@ import pg from 'pg';
 import { systemClock } from '#shared/clock.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { silentLog } from '#shared/log.ts';
-import { openStore, type Store } from '#compose/store.ts';
+import { openServiceStore, type Store } from '#compose/store.ts';
 import { scratchFolder } from '../test/support/at-exit.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
 import type { BenchRow, StoreName } from './row.ts';
@@ -93,7 +93,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 
 /** The store as a service has it, with the newest schema. The caller closes it. */
 export async function openBenchStore(storeUrl: string): Promise<Store> {
-  const store = await openStore({
+  const store = await openServiceStore({
     config: {
       store: { url: toStoreUrl(storeUrl) },
       secretKey: new Secret(Buffer.alloc(32, 1).toString('base64')),
@@ -101,7 +101,6 @@ export async function openBenchStore(storeUrl: string): Promise<Store> {
     },
     clock: systemClock,
     log: silentLog,
-    thread: {},
   });
   await store.opened();
   return store;

@@ -2,12 +2,13 @@ import { createSecretKey } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
-import { createApp } from '#http/server.ts';
+import { createPublicServer } from '#http/server.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
 import { emailsIn } from '#leads/model/identity.ts';
 import type { LeadStore } from '#leads/lead-store.ts';
 import { createPartners } from '#partners/index.ts';
+import { acceptDelivery } from '#partners/intake/accept-delivery.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
 import { readDelivery } from '#partners/read-delivery.ts';
 import { createReceiptWriter, type WriteReceipt } from '#partners/intake/write-receipts.ts';
@@ -137,7 +138,7 @@ async function startServer(accept: WriteReceipt) {
   const list = createPartnerList([partner]);
   const partners = createPartners({
     partners: () => list,
-    writeReceipt: accept,
+    watchWrite: (write) => write,
     db: unserved,
     repository: '',
     instance: '',
@@ -156,22 +157,33 @@ async function startServer(accept: WriteReceipt) {
     statusKey: Buffer.alloc(32, 3),
     certificates: unserved,
     openReaders: unserved,
-    newId: createTimedIds(clock),
     random: Math.random,
     countOutcome: () => undefined,
     writeIntervalMs: 0,
     clock,
     log: silentLog,
   });
-  const app = createApp({
+  const intake = {
+    writeReceipt: accept,
+    readDelivery,
+    clock,
+    latestCreation: () => clock.now(),
+    newId: createTimedIds(clock),
+    hashKey,
+    wakeWorker: () => undefined,
+    reporter: { settled: () => undefined },
+  };
+  const options = {
     clock,
     newId: newUuid,
     log: silentLog,
     metrics: new Registry(),
     publicUrl: () => 'https://trackport.example.com',
     refusalLimiter: createLimiter({ clock, limitPerMinute: 300 }),
+  };
+  const app = createPublicServer(options, {
     ...unservedApplication(),
-    partners,
+    partners: { ...partners, accept: (delivery) => acceptDelivery(intake, delivery) },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

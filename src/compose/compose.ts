@@ -9,6 +9,7 @@ import { createThread, type Thread } from '#adapters/threads/thread.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
+import type { TrackerWebhook } from '#http/context.ts';
 import type { PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
 import { createClaimView } from '#leads/claims/claim-view.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
@@ -19,14 +20,13 @@ import { createInstanceChanges } from '#leads/instance-changes/instance-changes.
 import { readRemovalReaders } from '#leads/lead-feed/removal-readers.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import { createPartners, type Partners } from '#partners/index.ts';
-import { createReceiptWriter } from '#partners/intake/write-receipts.ts';
 import { toPartnerList } from '#partners/partner.ts';
 import { createHearing, type Hearing } from '#partners/silence.ts';
-import { createTraffic, type Traffic } from '#partners/traffic.ts';
+import { createTraffic, TRACKER, type Traffic } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
-import { createTimedIds, newUuid } from '#shared/ids.ts';
+import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { entryUrl } from '#shared/program.ts';
 import type { Reloadable } from '#config/reloadable.ts';
@@ -41,11 +41,10 @@ import {
   leadMetrics,
   outcomeMetrics,
   silenceMetric,
-  traceTrackerCalls,
   trackerCallMetrics,
   workerMetrics,
 } from './metrics.ts';
-import { createTracker, type Tracker } from './tracker.ts';
+import { createThreadedVerifiers, createTracker, type Tracker } from './tracker.ts';
 
 /** The ground that a service stands on: its configuration, its log and the open store. */
 export type Base = {
@@ -71,40 +70,35 @@ export type Bearer = {
 /** A service that works, whoever serves it. */
 export type App = Base & {
   tracker: Tracker;
+  bodies: BodyReaders;
   leads: Leads;
   claimedLeads: ClaimedLeads;
   filler: DirectoryFiller;
-  bodies: BodyReaders;
-  bodyThread: Thread<typeof bodyFunctions>;
   /** Without it nothing that needs a bearer token is served. */
   bearer: Bearer | undefined;
   access: Access;
   traffic: Traffic;
   hearing: Hearing;
+  webhook: TrackerWebhook;
   partners: Partners;
 };
 
 /** Makes all of it. `cut` ends calls to the tracker, for a stop that can wait no longer. */
 export async function compose(base: Base, cut: AbortSignal): Promise<App> {
-  const tracker = composeTracker(base, cut);
-  const leads = await composeLeads(base, tracker);
+  const { settings, clock, log, tracing } = base;
+  const onExchange = trackerCallMetrics(base.registry);
+  const tracker = createTracker({ settings, clock, cut, onExchange, tracing, log });
+  const module = entryUrl('compose/body-functions');
+  const thread = createThread<typeof bodyFunctions>({ module, clock });
+  const bodies = createBodyReaders(thread);
+  const { leads, claimedLeads, filler } = await composeLeads(base, tracker);
   const bearer = await composeBearer(base);
   const access = composeAccess(base);
-  const traffic = composeTraffic(base, tracker);
-  const module = entryUrl('compose/body-functions');
-  const bodyThread = createThread<typeof bodyFunctions>({ module, clock: base.clock });
-  const bodies = createBodyReaders(bodyThread);
-  const app = { ...base, tracker, ...leads, bearer, access, ...traffic, bodyThread, bodies };
-  return { ...app, partners: composePartners(app) };
-}
-
-function composeTracker(
-  { settings, clock, log, registry, tracing }: Base,
-  cut: AbortSignal,
-): Tracker {
-  const measure = trackerCallMetrics(registry);
-  const onExchange = tracing ? traceTrackerCalls(tracing, measure) : measure;
-  return createTracker({ settings, clock, cut, onExchange, log });
+  const { traffic, hearing } = composeSenders(base, tracker);
+  const webhook = composeWebhook({ settings, tracker, leads, traffic }, thread);
+  const made = { tracker, bodies, leads, claimedLeads, filler, bearer, access, traffic, hearing };
+  const partners = composePartners({ ...base, ...made });
+  return { ...base, ...made, webhook, partners };
 }
 
 /** Leads on the tracker, with the claims and the directory of the open store. From now on other instances count. */
@@ -217,7 +211,7 @@ function composeAccess({ settings, store, clock, log, cleanup }: Base): Access {
 }
 
 /** The records of who sends: how often, and when last, by the tracker's clock. */
-function composeTraffic(
+function composeSenders(
   { store: { database }, clock, log, cleanup }: Base,
   tracker: Tracker,
 ): Pick<App, 'traffic' | 'hearing'> {
@@ -228,8 +222,34 @@ function composeTraffic(
   return { traffic, hearing };
 }
 
+/** Deliveries of the tracker: verified, put on record, and taken to the leads. */
+export function composeWebhook(
+  { settings, tracker, leads, traffic }: Pick<App, 'settings' | 'tracker' | 'leads' | 'traffic'>,
+  thread: Thread<typeof bodyFunctions>,
+): TrackerWebhook {
+  const { repository } = tracker;
+  const createVerifier = createThreadedVerifiers(thread);
+  const verifier = settings.derive((current) =>
+    createVerifier({
+      secrets: current.tracker.webhookSecrets,
+      name: repository.name,
+      repositoryId: () => repository.id(),
+    }),
+  );
+  return {
+    verify: async (delivery) => {
+      const event = await verifier().verify(delivery);
+      traffic.record(TRACKER, 'verified', '');
+      return event;
+    },
+    onTrackerEvent: (event) => leads.applyEvent(event),
+    onRefused: (reason) => traffic.record(TRACKER, 'refused', reason),
+    settled: () => leads.settled(),
+  };
+}
+
 /** Partners on the open store and the tracker, by whose clock they go. */
-function composePartners(app: Omit<App, 'partners'>): Partners {
+function composePartners(app: Omit<App, 'partners' | 'webhook'>): Partners {
   const { config, settings, store, registry, tracing, log } = app;
   const { tracker, access, leads, filler, traffic, hearing, bodies } = app;
   const { client, adminClient, repository, clock } = tracker;
@@ -237,7 +257,6 @@ function composePartners(app: Omit<App, 'partners'>): Partners {
   const instance = newUuid();
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
   const name = config.tracker.repository.toLowerCase();
-  const writeReceipt = createReceiptWriter(db, { sealer, repository: name });
   const metricsOfPartners = partnerRegistry(app);
   const seed = deriveKey(secretKey, 'certificates');
   const partners = createPartners({
@@ -247,7 +266,7 @@ function composePartners(app: Omit<App, 'partners'>): Partners {
       const labels = { approved: config.leads.approvedLabel, deleted: deletedLabel };
       return { labels, retryMs: retry };
     },
-    writeReceipt: (receipt) => store.writes.watch(writeReceipt(receipt)),
+    watchWrite: (write) => store.writes.watch(write),
     db,
     repository: name,
     instance,
@@ -272,7 +291,6 @@ function composePartners(app: Omit<App, 'partners'>): Partners {
     hearing,
     readDelivery: bodies.delivery,
     countOutcome: outcomeMetrics(metricsOfPartners),
-    newId: createTimedIds(clock),
     random: Math.random,
     tracing,
     clock,

@@ -12,7 +12,6 @@ import { outcomes, partnerPaths } from '#partners/receipts/receipt.ts';
 import type { OutcomeCounter } from '#partners/receipts/report-outcomes.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
-import type { Tracing } from '#shared/tracing.ts';
 
 /** A registry with the measurements of the process. */
 export function createRegistry(): Registry {
@@ -39,29 +38,6 @@ export function trackerCallMetrics(registry: Registry): (call: TrackerExchange) 
   return ({ route, status, failure, isBilled, durationMs }) => {
     calls.inc({ route, status: status ?? failure ?? 'none', billed: String(isBilled) });
     durations.observe({ route }, durationMs / SECOND);
-  };
-}
-
-/** Makes a span of every call to the tracker, by its route's template, below what asked for it. */
-export function traceTrackerCalls(
-  tracing: Tracing,
-  observe: (call: TrackerExchange) => void,
-): (call: TrackerExchange) => void {
-  return (call) => {
-    observe(call);
-    const { route, status, failure, isBilled, durationMs } = call;
-    const [method = '', template = ''] = route.split(' ');
-    const span = tracing.start(route, {
-      kind: 'client',
-      startedAgoMs: durationMs,
-      attributes: {
-        'http.request.method': method,
-        'url.template': template,
-        'trackport.is_billed': isBilled,
-        ...(status !== undefined && { 'http.response.status_code': status }),
-      },
-    });
-    span.end(failure ?? (status !== undefined && status >= 400 ? String(status) : undefined));
   };
 }
 

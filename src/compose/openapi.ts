@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { createApp } from '#http/server.ts';
+import { createPublicServer } from '#http/server.ts';
 import { buildDocument } from '#http/openapi/build-document.ts';
 import { renderDocument } from '#http/openapi/document.ts';
 import type { Application } from '#http/context.ts';
@@ -13,16 +13,15 @@ import { silentLog } from '#shared/log.ts';
  */
 export async function renderOpenApi(): Promise<string> {
   const metrics = new Registry();
-  const app = createApp({
+  const options = {
     clock: systemClock,
     newId: newUuid,
     log: silentLog,
     metrics,
     publicUrl: () => '',
     refusalLimiter: { take: notServing },
-    ...unservedApplication(),
-    operations: unserved,
-  });
+  };
+  const app = createPublicServer(options, { ...unservedApplication(), operations: unserved });
   try {
     await app.ready();
     return renderDocument(buildDocument(app.routes));

@@ -16,12 +16,12 @@ import { createIdempotency } from '#shared/idempotency.ts';
 import { createLastKnown } from '#shared/caching.ts';
 import type { Bearer, App } from './compose.ts';
 
-/** A service with an issuer and a portal. */
-type PortalApp = App & {
+/** Without these there is no portal. */
+type Served = Bearer & {
   portal: NonNullable<FixedConfig['portal']>;
   rules: NonNullable<Config['identity']>;
-} & Bearer &
-  Pick<PagesContext, 'readiness'>;
+  readiness: PagesContext['readiness'];
+};
 
 const PURGE_EVERY_MS = HOUR;
 /** A page does not wait longer for the tracker: it can do without its labels. */
@@ -29,8 +29,9 @@ const LABELS_WAIT_MS = 1500;
 const DEAD_LETTERS_EVERY_MS = 10 * SECOND;
 
 /** The portal on the open store and the issuer of the service. */
-export async function composePortal(app: PortalApp): Promise<Area> {
-  const { rules, config, store, clock, cleanup } = app;
+export async function composePortal(app: App, served: Served): Promise<Area> {
+  const { config, store, clock, cleanup } = app;
+  const { rules } = served;
   const closed = new AbortController();
   cleanup.push('the portal', () => closed.abort());
   const sealer = createSealer(deriveKey(store.secretKey, 'sessions'));
@@ -48,20 +49,32 @@ export async function composePortal(app: PortalApp): Promise<Area> {
         sealer,
         idempotency: createIdempotency({ db: store.database, clock }),
         formKey: deriveKey(store.secretKey, 'forms'),
-        signIn: composeSignIn(app, context.publicUrl, sessions, closed.signal),
+        signIn: composeSignIn(app, served, {
+          publicUrl: context.publicUrl,
+          sessions,
+          closed: closed.signal,
+        }),
         deadLetters: deadLettersOf(app),
         parseForm: app.bodies.form,
       },
-      (routes) => addPages(routes, pagesContextOf(app, context.publicUrl)),
+      (routes) => addPages(routes, pagesContextOf(app, served, context.publicUrl)),
     );
 }
 
-function pagesContextOf(app: PortalApp, publicUrl: () => string): PagesContext {
-  const { portal, config, settings, tracker } = app;
+function pagesContextOf(
+  app: App,
+  { portal, catalog, readiness }: Served,
+  publicUrl: () => string,
+): PagesContext {
+  const { config, settings, tracker, access, partners, claimedLeads, traffic } = app;
   const { apiUrl, repository } = config.tracker;
   return {
-    ...app,
+    access,
+    partners,
+    catalog,
     leadFeed: app.leads.leadFeed,
+    claimedLeads,
+    traffic,
     tracker: {
       quota: () => tracker.leadTracker.quota(),
       lastFailure: () => tracker.lastFailure(),
@@ -70,6 +83,7 @@ function pagesContextOf(app: PortalApp, publicUrl: () => string): PagesContext {
       ownLabels: () => [config.leads.approvedLabel, settings.current().deletions.deletedLabel],
       issueAddress: issueAddressOf(apiUrl, repository),
     },
+    readiness,
     hasReadyz: config.server.opsPort === undefined,
     defaultLimit: () => settings.current().consumers.limitPerMinute,
     readSpecText: app.bodies.specText,
@@ -85,11 +99,12 @@ function deadLettersOf({ partners, clock }: App) {
   return (): number | undefined => status()?.deadLetters;
 }
 
+type Opened = { publicUrl: () => string; sessions: Sessions; closed: AbortSignal };
+
 function composeSignIn(
-  { portal, rules, settings, identity, clock, log }: PortalApp,
-  publicUrl: () => string,
-  sessions: Sessions,
-  closed: AbortSignal,
+  { settings, clock, log }: App,
+  { portal, rules, identity }: Served,
+  { publicUrl, sessions, closed }: Opened,
 ) {
   const { issuer, audience, clockTolerance: clockToleranceMs } = rules;
   const { clientId, scopes, resource } = portal;

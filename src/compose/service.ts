@@ -10,8 +10,8 @@ import type { Environment } from '#config/interpolate.ts';
 import { ConfigError, renderProblem } from '#config/problems.ts';
 import { readTracing, type TracingChoice } from '#config/tracing.ts';
 import { configWarnings } from '#config/warnings.ts';
-import { createApp, createOperationsApp, type ServerSetup } from '#http/server.ts';
-import type { HttpApp } from '#http/context.ts';
+import { createOperationsServer, createPublicServer, type ServerOptions } from '#http/server.ts';
+import type { Application, Area, HttpApp } from '#http/context.ts';
 import { createServiceReports, type ServiceReports } from '#http/readiness.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
@@ -25,11 +25,10 @@ import { Registry } from 'prom-client';
 import { type App, compose, partnerRegistry } from './compose.ts';
 import { cutInTime, drain, listen } from './listen.ts';
 import { storeError } from './start-error.ts';
-import { lockStore, openStore, type Store } from './store.ts';
+import { lockStore, openServiceStore, type Store } from './store.ts';
 import { healthChecks } from './health.ts';
 import { createLog, type LevelLog, type LogOutput } from '#adapters/pino/log.ts';
 import { createRegistry, logMetrics } from './metrics.ts';
-import { createTrackerWebhook } from './tracker-webhook.ts';
 
 /** This process, as a command finds it. */
 export type Program = { clock: Clock; environment: Environment; logOutput: LogOutput };
@@ -87,14 +86,14 @@ type Start = {
   log: Log;
   /** Whose lost lines are counted. */
   logOutput?: Pick<LogOutput, 'droppedLines'>;
-  /** See `openStore`. */
-  thread?: { module?: URL };
+  /** See `openServiceStore`. */
+  writerModule?: URL | undefined;
   /** Ends the wait for another service that has the store. */
   stopping?: AbortSignal | undefined;
   /** Of the environment; default off. */
   tracing?: TracingChoice;
-  /** See `ServerSetup`. */
-  limits?: ServerSetup['limits'];
+  /** See `ServerOptions`. */
+  limits?: ServerOptions['limits'];
 };
 
 /** A service that listens. */
@@ -133,7 +132,7 @@ async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
   const tracing = await openTracing(start, cleanup); // given back last: it tells of the stop
   const lock = await lockStore(config.store, start);
   cleanup.push('the lock of the store', () => lock?.release());
-  const store = await openStore({ ...start, thread: start.thread ?? {} });
+  const store = await openServiceStore({ config, clock, log }, start.writerModule);
   cleanup.push('the store', () => store.close());
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
@@ -184,34 +183,43 @@ type Address = {
   ending: AbortController;
 };
 
+/** Everything that is served: one server, or with `server.opsPort` a second one for health and metrics. */
 async function createServers(
   app: App,
   address: Address,
   limits: Start['limits'],
 ): Promise<{ public: HttpApp; operations?: HttpApp }> {
-  const { config, clock, registry, bearer, bodies, store } = app;
-  const { opsPort, trustProxy, cors, refusedPerMinute } = config.server;
-  const server: ServerSetup = {
-    ...app,
-    newId: createRunIds(),
+  const { config, clock, log, registry, tracing, store, bodies, bearer } = app;
+  const { access, leads, claimedLeads, partners, webhook } = app;
+  const { opsPort, trustProxy, cors, refusedPerMinute, securityContact } = config.server;
+  const options: ServerOptions = {
+    clock,
+    log,
     metrics: registry,
+    tracing,
+    newId: createRunIds(),
     publicUrl: () => address.publicUrl ?? '',
-    corsOrigins: cors,
     trustProxy: typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy],
+    corsOrigins: cors,
+    limits,
     refusalLimiter: createLimiter({ clock, limitPerMinute: refusedPerMinute }),
     parseJson: bodies.parse,
-    limits,
   };
-  const reports = createServiceReports(app, {
-    metrics: registry,
-    checks: () => healthChecks(app),
-    isStopping: () => address.isStopping,
-  });
-  const forEverybody = createApp({
-    ...app,
-    ...server,
+  const reports = createServiceReports(
+    { clock, log },
+    {
+      metrics: registry,
+      checks: () => healthChecks(app),
+      isStopping: () => address.isStopping,
+    },
+  );
+  const application: Application = {
+    access,
+    leads,
+    claimedLeads,
+    partners,
     partnerRegistry: partnerRegistry(app),
-    trackerWebhook: createTrackerWebhook(app),
+    trackerWebhook: webhook,
     ending: address.ending.signal,
     bearer: bearer && {
       verifier: bearer.identity.verifier,
@@ -219,26 +227,23 @@ async function createServers(
       readSpecBody: bodies.specBody,
       idempotency: createIdempotency({ db: store.database, clock }),
     },
-    portal: await openPortal(app, reports),
     operations: opsPort === undefined ? reports : undefined,
-    securityContact: config.server.securityContact,
-  });
+    securityContact,
+  };
+  const forEverybody = createPublicServer(options, application, await openPortal(app, reports));
   if (opsPort === undefined) return { public: forEverybody };
   // Its own requests are not worth measuring, and a registry takes each metric once.
-  const operations = createOperationsApp({ ...server, metrics: new Registry() }, reports);
+  const operations = createOperationsServer({ ...options, metrics: new Registry() }, reports);
   return { public: forEverybody, operations };
 }
 
 /** Loaded where one is configured: nobody else pays for it. */
-async function openPortal(
-  app: App,
-  { readiness }: ServiceReports,
-): Promise<Parameters<typeof createApp>[0]['portal']> {
+async function openPortal(app: App, { readiness }: ServiceReports): Promise<Area | undefined> {
   const { bearer, config } = app;
   const { portal, identity: rules } = config;
   if (!bearer || !portal || !rules) return undefined;
   const { composePortal } = await import('./portal.ts');
-  return composePortal({ ...app, ...bearer, portal, rules, readiness });
+  return composePortal(app, { ...bearer, portal, rules, readiness });
 }
 
 /** Health and metrics come first and go last: they tell of the stop until its end. */

@@ -63,8 +63,6 @@ type Opening = {
   config: StoreConfig;
   clock: Clock;
   log: Log;
-  /** Of a service: the thread that writes to SQLite, and what runs in it, for tests that disturb it. */
-  thread?: { module?: URL };
 };
 
 /** The key of the lead directory's hashes, and of those by which a repeat is known. */
@@ -73,11 +71,28 @@ export function directoryKeyOf({ secretKey }: Pick<Store, 'secretKey'>): Buffer 
 }
 
 /** Opens the store and brings it to the newest schema. @throws {StartError} @throws {ConfigError} it is of another `secretKey` */
-export async function openStore(opening: Opening): Promise<Store> {
+export function openStore(opening: Opening): Promise<Store> {
+  return openBy(opening, (path) => openSqlite(path, opening));
+}
+
+/**
+ * The same for a service: a thread of its own writes to SQLite, so that no reader waits for a disk. `writerModule`
+ * runs in it, for tests that disturb it.
+ */
+export function openServiceStore(opening: Opening, writerModule?: URL): Promise<Store> {
+  return openBy(opening, (path) => openThreadedSqlite(path, opening, writerModule));
+}
+
+async function openBy(
+  opening: Opening,
+  openFile: (path: string) => Promise<Engine>,
+): Promise<Store> {
   const { config, clock } = opening;
   const { url } = config.store;
   try {
-    const engine = await openEngine(opening);
+    const engine = await (url.engine === 'postgres'
+      ? openPostgres(url.url.reveal(), opening)
+      : openFile(url.path));
     try {
       const secretKey = await agreeOnKey(config, engine.database);
       return createStore(engine, { repository: config.tracker.repository, secretKey, clock });
@@ -124,13 +139,6 @@ function isOf(secretKey: Buffer, fingerprint: Buffer | undefined): boolean {
   return fingerprint?.equals(fingerprintOf(secretKey)) === true;
 }
 
-function openEngine(opening: Opening): Promise<Engine> {
-  const { url } = opening.config.store;
-  return url.engine === 'postgres'
-    ? openPostgres(url.url.reveal(), opening)
-    : openSqlite(url.path, opening);
-}
-
 async function openPostgres(url: string, { clock, log }: Opening): Promise<Engine> {
   const { openDatabase } = await import('#adapters/postgres/connection/database.ts');
   const { migrate } = await import('#adapters/postgres/migrate.ts');
@@ -156,42 +164,48 @@ async function openPostgres(url: string, { clock, log }: Opening): Promise<Engin
   }
 }
 
-/**
- * In a service a thread of its own writes, so that no reader waits for a disk. Its crash is thrown where nobody can
- * catch it, which ends the process: what was asked for may be written or not, and a reader must not go on as if
- * nothing was. Writes wait until it is `opened`.
- */
-async function openSqlite(path: string, { log, thread }: Opening): Promise<Engine> {
-  const sqlite = await import('#adapters/sqlite/database.ts');
+async function openSqlite(path: string, { log }: Opening): Promise<Engine> {
+  const { openDatabase } = await import('#adapters/sqlite/database.ts');
   const { migrate, refuseOtherFile } = await import('#adapters/sqlite/migrate.ts');
-  const { isDiskFailure } = await import('#adapters/sqlite/connection/errors.ts');
   const { ownWork } = await import('#adapters/sqlite/service-lock.ts');
   const { searchSqlite } = await import('#catalog/reading/search.ts');
   await refuseOtherFile(path);
-  const local = sqlite.openDatabase({ path });
-  const onCrash = (error: Error): never => {
-    log.error(errorFields(error), isDiskFailure(error) ? DISK_FAILED : THREAD_CRASHED);
-    throw error;
-  };
-  let database: Database & { opened?: Promise<void> } = local;
+  const database = openDatabase({ path });
   try {
-    const migrated = await migrate({ database: local, log });
-    if (thread) {
-      await local.close();
-      database = sqlite.openThreadedDatabase({ path, ...thread, onCrash });
-    }
     return {
       database,
       search: searchSqlite,
       workerLease: () => ownWork,
-      migrated,
-      opened: async () => database.opened,
+      migrated: await migrate({ database, log }),
+      opened: () => Promise.resolve(),
       close: () => database.close(),
     };
   } catch (error) {
     await database.close();
     throw error;
   }
+}
+
+/**
+ * A crash of the thread is thrown where nobody can catch it, which ends the process: what was asked for may be written
+ * or not, and a reader must not go on as if nothing was. Writes wait until it is `opened`.
+ */
+async function openThreadedSqlite(path: string, opening: Opening, module?: URL): Promise<Engine> {
+  const migrated = await openSqlite(path, opening);
+  await migrated.close();
+  const { openThreadedDatabase } = await import('#adapters/sqlite/database.ts');
+  const { isDiskFailure } = await import('#adapters/sqlite/connection/errors.ts');
+  const onCrash = (error: Error): never => {
+    opening.log.error(errorFields(error), isDiskFailure(error) ? DISK_FAILED : THREAD_CRASHED);
+    throw error;
+  };
+  const database = openThreadedDatabase({ path, module, onCrash });
+  return {
+    ...migrated,
+    database,
+    opened: () => database.opened,
+    close: () => database.close(),
+  };
 }
 
 const DISK_FAILED = 'the disk of the store has failed, and nobody can say what is on it';

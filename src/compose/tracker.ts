@@ -6,6 +6,12 @@ import {
 } from '#adapters/github/transport/client.ts';
 import { createLeadTracker } from '#adapters/github/lead-tracker.ts';
 import {
+  createWebhookVerifier,
+  type WatchedRepository,
+  type WebhookVerifier,
+} from '#adapters/github/webhook.ts';
+import { isHeavy, refuseThread, type Thread } from '#adapters/threads/thread.ts';
+import {
   createRepository,
   parseRepositoryName,
   type Repository,
@@ -13,10 +19,13 @@ import {
 import type { Config } from '#config/schema/schema.ts';
 import { changedKeys } from '#config/take-over.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
+import { transferablesOf } from '#shared/bytes.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
+import type { Tracing } from '#shared/tracing.ts';
 import type { Reloadable } from '#config/reloadable.ts';
+import type * as bodyFunctions from './body-functions.ts';
 
 import {
   askTracker,
@@ -59,6 +68,8 @@ type TrackerOptions = {
   settings: Reloadable<Pick<Config, 'tracker'>>;
   clock: Clock;
   onExchange?: (call: TrackerExchange) => void;
+  /** Without it calls are not traced. */
+  tracing?: Tracing | undefined;
   /** Ends every call, for a stop that can wait no longer. */
   cut?: AbortSignal;
   /** Default: nobody is told that the clocks differ. */
@@ -66,7 +77,7 @@ type TrackerOptions = {
 };
 
 export function createTracker(options: TrackerOptions): Tracker {
-  const { settings, cut, log = silentLog } = options;
+  const { settings, cut, tracing, log = silentLog } = options;
   const trackerClock = createTrackerClock(options.clock, log);
   const { clock } = trackerClock;
   const versionNotice = createVersionNotice();
@@ -74,6 +85,7 @@ export function createTracker(options: TrackerOptions): Tracker {
     trackerClock.note(call);
     versionNotice.note(call);
     options.onExchange?.(call);
+    if (tracing) traceCall(tracing, call);
   };
   const { apiUrl, requestTimeout, repository: name } = settings.current().tracker;
   const ask = (): Promise<void> => askTracker(leadTracker, clock);
@@ -139,6 +151,25 @@ function createTimeQuestion(
   };
 }
 
+/** Makes a span of a call to the tracker, by its route's template, below what asked for it. */
+function traceCall(
+  tracing: Tracing,
+  { route, status, failure, isBilled, durationMs }: TrackerExchange,
+): void {
+  const [method = '', template = ''] = route.split(' ');
+  const span = tracing.start(route, {
+    kind: 'client',
+    startedAgoMs: durationMs,
+    attributes: {
+      'http.request.method': method,
+      'url.template': template,
+      'trackport.is_billed': isBilled,
+      ...(status !== undefined && { 'http.response.status_code': status }),
+    },
+  });
+  span.end(failure ?? (status !== undefined && status >= 400 ? String(status) : undefined));
+}
+
 function watchCredential(client: TrackerClient, watch: TrackerWatch): TrackerClient {
   return {
     ...client,
@@ -181,4 +212,33 @@ function credentialOf(auth: Config['tracker']['auth']): TrackerCredential {
   if (appId === undefined || installationId === undefined || !privateKey)
     throw new TypeError('the configuration has no credential for the tracker');
   return { appId, installationId, privateKey };
+}
+
+/**
+ * Makes verifiers that hold up nobody: large deliveries are verified and read in the thread of bodies,
+ * behind those of partners. Their bytes are transferred, and gone afterwards. Such a verifier
+ * throws `overloaded`, too, when the thread is.
+ */
+export function createThreadedVerifiers(
+  thread: Thread<Pick<typeof bodyFunctions, 'verify'>>,
+): (watched: WatchedRepository) => WebhookVerifier {
+  return (watched) => {
+    const here = createWebhookVerifier(watched);
+    const secrets = watched.secrets.map((secret) => secret.reveal());
+    return {
+      verify: (delivery) => {
+        const { rawBody } = delivery;
+        if (!isHeavy(rawBody)) return here.verify(delivery);
+        const job = {
+          secrets,
+          name: watched.name,
+          repositoryId: watched.repositoryId?.(),
+          delivery,
+        };
+        return thread
+          .run('verify', job, { transfer: transferablesOf(rawBody) })
+          .catch(refuseThread);
+      },
+    };
+  };
 }

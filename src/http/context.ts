@@ -146,7 +146,7 @@ export type Application = {
   ending: AbortSignal;
   /** Without an issuer nothing that takes bearer tokens is served. */
   bearer?: BearerApplication | undefined;
-  /** Left out when they have a port of their own: see `createOperationsApp`. */
+  /** Left out when they have a port of their own: see `createOperationsServer`. */
   operations?: ServiceReports | undefined;
   /** As `server.securityContact`. */
   securityContact?: string | undefined;

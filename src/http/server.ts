@@ -59,8 +59,8 @@ import { measureBodies, createRefusalLog, traceRequests } from './telemetry/requ
 import { createRefusalLimiter } from './auth/refusal-limiter.ts';
 import { validateRequests } from './route.ts';
 
-/** Makes any of our HTTP servers. */
-export type ServerSetup = {
+/** Settings and tools of any of our HTTP servers. */
+export type ServerOptions = {
   clock: Clock;
   newId: NewId;
   log: Log;
@@ -80,13 +80,14 @@ export type ServerSetup = {
   tracing?: Tracing;
 };
 
-/** Makes the public server. The portal is another folder's, so it comes as a whole. */
-export type AppSetup = ServerSetup & Application & { portal?: Area | undefined };
-
-/** The public server: not listening yet. */
-export function createApp(setup: AppSetup): HttpApp {
-  const { app, context } = createServer(setup);
-  const { bearer, operations, portal } = setup;
+/** The public server: not listening yet. The portal is another folder's, so it comes as a whole. */
+export function createPublicServer(
+  options: ServerOptions,
+  application: Application,
+  portal?: Area,
+): HttpApp {
+  const { app, context } = createServer(options);
+  const { bearer, operations } = application;
   const places = { hasPortal: portal !== undefined, hasOperations: operations !== undefined };
   const areas: (Area | undefined)[] = [
     operations && ((scope) => operationRoutes(scope, operations)),
@@ -108,14 +109,14 @@ export function createApp(setup: AppSetup): HttpApp {
     receiptStatusRoutes,
     portal,
   ];
-  const whole: AreaContext = { ...setup, ...context };
+  const whole: AreaContext = { ...application, ...context };
   for (const area of areas) if (area) register(app, (scope) => area(scope, whole));
   return app;
 }
 
 /** `/healthz`, `/readyz` and `/metrics` alone, for a port that the public does not reach. */
-export function createOperationsApp(setup: ServerSetup, reports: ServiceReports): HttpApp {
-  const { app } = createServer(setup);
+export function createOperationsServer(options: ServerOptions, reports: ServiceReports): HttpApp {
+  const { app } = createServer(options);
   register(app, (scope) => operationRoutes(scope, reports));
   return app;
 }
@@ -126,19 +127,22 @@ function register(app: HttpApp, add: (scope: HttpApp) => void | Promise<void>): 
 }
 
 /** A server with everything but its routes: not listening yet. */
-export function createServer(setup: ServerSetup): { app: HttpApp; context: HttpContext } {
-  const limits = { ...defaultLimits, ...setup.limits };
+export function createServer(options: ServerOptions): { app: HttpApp; context: HttpContext } {
+  const { publicUrl, newId, log, clock, metrics, corsOrigins, tracing } = options;
+  const limits = { ...defaultLimits, ...options.limits };
   const earlyErrors: HttpContext['earlyErrors'] = new Set();
   const responder = {
-    ...setup,
+    publicUrl,
+    newId,
+    log,
     answeredEarly: new WeakMap(),
     problemPages: new Set<ProblemPage>(),
-    refusalLog: createRefusalLog(setup),
+    refusalLog: createRefusalLog({ log, clock }),
   };
-  const responseHooks = createResponseHooks(responder);
-  const rethrowRefusal = createRefusalLimiter(setup.refusalLimiter);
+  const responseHooks = createResponseHooks({ ...responder, metrics, corsOrigins });
+  const rethrowRefusal = createRefusalLimiter(options.refusalLimiter);
   const app = fastify({
-    ...serverOptions(responder, limits),
+    ...fastifyOptions(options, responder, limits),
     frameworkErrors: (error, request, reply) =>
       responseHooks.onFrameworkError(
         [...earlyErrors].reduce((failure, change) => change(request, failure), error as unknown),
@@ -147,7 +151,7 @@ export function createServer(setup: ServerSetup): { app: HttpApp; context: HttpC
       ),
   }).withTypeProvider<ZodTypeProvider>();
   decorateRequests(app);
-  const readBody = createBodyReader(openBodyBudget(setup, limits));
+  const readBody = createBodyReader(openBodyBudget(options, limits));
   app.addHook('onRoute', (route) => {
     releaseBodies(route);
     checkBodies(route);
@@ -155,7 +159,7 @@ export function createServer(setup: ServerSetup): { app: HttpApp; context: HttpC
     tellNoWrongLength(route);
   });
   collectRoutes(app);
-  if (setup.tracing) traceRequests(app, setup.tracing);
+  if (tracing) traceRequests(app, tracing);
   responseHooks.install(app);
   app.server.on('connect', createConnectHandler(responder));
   // Node would respond with 417 by itself, without a problem document (RFC 9110 section 10.1.1: MAY).
@@ -164,8 +168,7 @@ export function createServer(setup: ServerSetup): { app: HttpApp; context: HttpC
   );
   continueWhenRead(app.server);
   installPressureRelief(app, limits);
-  acceptJson(app, { read: readBody, parse: setup.parseJson ?? parseJsonText });
-  const { publicUrl, clock, log, metrics } = setup;
+  acceptJson(app, { read: readBody, parse: options.parseJson ?? parseJsonText });
   const { problemPages } = responder;
   return {
     app,
@@ -183,21 +186,22 @@ export function createServer(setup: ServerSetup): { app: HttpApp; context: HttpC
   };
 }
 
-function openBodyBudget({ metrics }: ServerSetup, limits: ServerLimits): BodyBudget {
+function openBodyBudget({ metrics }: ServerOptions, limits: ServerLimits): BodyBudget {
   const budget = createBodyBudget(limits.largeBodiesBytesMax);
   measureBodies(metrics, budget);
   return budget;
 }
 
-function serverOptions(
-  deps: ServerSetup & EarlyResponder,
+function fastifyOptions(
+  { newId, trustProxy = false }: ServerOptions,
+  responder: EarlyResponder,
   limits: ServerLimits,
 ): FastifyHttpOptions<RawServerDefault> {
   return {
     logger: false,
-    genReqId: () => deps.newId(),
+    genReqId: () => newId(),
     requestIdHeader: false,
-    trustProxy: deps.trustProxy ?? false,
+    trustProxy,
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
@@ -205,7 +209,7 @@ function serverOptions(
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     schemaController: schemaCompilers,
-    clientErrorHandler: createClientErrorHandler(deps),
+    clientErrorHandler: createClientErrorHandler(responder),
     routerOptions: {
       querystringParser: (text) => parse(text, '&', '=', { maxKeys: 0 }),
       maxParamLength: limits.paramBytesMax,

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { NewId } from '#shared/ids.ts';
+import { createTimedIds } from '#shared/ids.ts';
 import type { PartnerRefusal } from '#shared/outcomes/refusals.ts';
 import type { Log } from '#shared/log.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
@@ -24,7 +24,8 @@ import {
 import { createOutcomeReader } from './receipts/recent-outcomes.ts';
 import { createReceipts } from './receipts/receipts.ts';
 import type { Receipt } from './receipts/receipt.ts';
-import type { WriteReceipt } from './intake/write-receipts.ts';
+import type { NewReceipt } from './intake/new-receipt.ts';
+import { createReceiptWriter } from './intake/write-receipts.ts';
 import {
   createOutcomeReporter,
   type OutcomeCounter,
@@ -46,16 +47,17 @@ import {
 } from './worker/worker.ts';
 
 /** The store, the tracker and the configuration that partners work with. */
-export type PartnersSetup = {
+type PartnersOptions = {
   /** Those of the configuration in force; read once for each request and event. */
   partners: () => PartnerList;
-  writeReceipt: WriteReceipt;
+  /** Settles as the write of a receipt does, of which it takes note. */
+  watchWrite: <T>(write: Promise<T>) => Promise<T>;
   workerLease: WorkerLease;
   filler: DirectoryFiller;
   /** Latest time of creation of a lead of this moment, by the tracker's clock; ms since the Unix epoch. */
-  latestCreation(): number;
+  latestCreation: () => number;
   /** Finds out what time it is at the tracker, unless that is known; called every two seconds. */
-  learnTime(): void;
+  learnTime: () => void;
   traffic: Pick<Traffic, 'record' | 'read'>;
   hearing: Omit<Hearing, 'close'>;
   cursors: CursorSealer;
@@ -63,8 +65,6 @@ export type PartnersSetup = {
   statusKey: Buffer;
   certificates: CertificateSigner;
   openReaders: OpenReaders;
-  /** Ids of receipts. */
-  newId: NewId;
   /** Counts outcomes of events. */
   countOutcome: OutcomeCounter;
   clock: Clock;
@@ -75,27 +75,17 @@ export type PartnersSetup = {
 export type Partners = ReturnType<typeof createPartners>;
 
 /** The one way to make partners, for the service and tests. Nothing works before `start`. */
-export function createPartners(setup: PartnersSetup) {
-  const { db, partners, cursors, clock, log, newId, readDelivery } = setup;
-  const reporter = createOutcomeReporter({ log, count: setup.countOutcome });
-  const { worker, background } = createWork(setup, reporter);
-  const { filler } = setup;
+export function createPartners(options: PartnersOptions) {
+  const { db, partners, repository, sealer, cursors, openReaders, certificates } = options;
+  const { clock, log, traffic, hearing, filler } = options;
+  const reporter = createOutcomeReporter({ log, count: options.countOutcome });
+  const worker = createWorker(options, reporter);
+  const background = createBackground(options, worker);
   const wakeWorker = (): void => worker.wake();
-  const hashKey = createSecretKey(setup.directoryKey);
-  const { tracing, traffic, hearing } = setup;
   const silences = () => readSilences({ partners: partners(), hearing, clock });
-  const intake = {
-    writeReceipt: setup.writeReceipt,
-    readDelivery,
-    clock,
-    latestCreation: () => setup.latestCreation(),
-    newId,
-    hashKey,
-    wakeWorker,
-    reporter,
-    tracing,
-  };
-  const tokens = createStatusTokens(setup.statusKey, clock);
+  const intake = createIntake(options, { reporter, wakeWorker });
+  const tokens = createStatusTokens(options.statusKey, clock);
+  const certified = { db, repository, sealer, clock, openReaders };
   return {
     /** True when the configuration in force names any. */
     hasPartners: () => partners().all().length > 0,
@@ -124,10 +114,10 @@ export function createPartners(setup: PartnersSetup) {
     readStatus: (token: string) => readStatus({ db, tokens, clock }, token),
     /** Status as claims of a certificate, which `sign` makes of them. */
     readCertifiedStatus: (token: string, issuer: string) =>
-      readCertifiedStatus({ ...setup, tokens }, token, issuer),
+      readCertifiedStatus({ ...certified, tokens }, token, issuer),
     /** Claims of a certificate for somebody who may know names. @throws {store-unavailable} */
-    readCertificate: (id: string, issuer: string) => readCertificate(setup, { id, issuer }),
-    certificates: setup.certificates,
+    readCertificate: (id: string, issuer: string) => readCertificate(certified, { id, issuer }),
+    certificates,
     receipts: createReceipts({ db, cursors, clock, wakeWorker }),
     /** Outcomes of events that came in lately. @throws {store-unavailable} */
     recentOutcomes: createOutcomeReader({ db, clock }),
@@ -146,13 +136,68 @@ export function createPartners(setup: PartnersSetup) {
   };
 }
 
-function createWork(setup: PartnersSetup, reporter: OutcomeReporter) {
-  const { db, partners, filler, hearing, clock, log } = setup;
-  const worker = createEventWorker({
-    ...setup,
-    partners: { all: () => partners().all() },
+/** Takes deliveries that were verified, each durable before it is answered. */
+function createIntake(
+  {
+    db,
+    repository,
+    sealer,
+    watchWrite,
+    readDelivery,
+    latestCreation,
+    directoryKey,
+    tracing,
+    clock,
+  }: PartnersOptions,
+  { reporter, wakeWorker }: { reporter: OutcomeReporter; wakeWorker: () => void },
+) {
+  const writeReceipt = createReceiptWriter(db, { sealer, repository });
+  return {
+    writeReceipt: (receipt: NewReceipt) => watchWrite(writeReceipt(receipt)),
+    readDelivery,
+    clock,
+    latestCreation,
+    newId: createTimedIds(clock),
+    hashKey: createSecretKey(directoryKey),
+    wakeWorker,
     reporter,
+    tracing,
+  };
+}
+
+function createWorker(options: PartnersOptions, reporter: OutcomeReporter): EventWorker {
+  const { partners, db, repository, instance, sealer, filler, editor, readDelivery } = options;
+  const { rules, directoryKey, writeIntervalMs, clock, log, random, tracing } = options;
+  const { unmatchedWaitsMs, missingLooksMs, replicaLagMs, probeEveryMs } = options;
+  return createEventWorker({
+    db,
+    repository,
+    instance,
+    sealer,
+    filler,
+    editor,
+    partners: { all: () => partners().all() },
+    readDelivery,
+    rules,
+    directoryKey,
+    writeIntervalMs,
+    clock,
+    log,
+    reporter,
+    random,
+    tracing,
+    unmatchedWaitsMs,
+    missingLooksMs,
+    replicaLagMs,
+    probeEveryMs,
   });
+}
+
+/** Whatever goes on by itself, in the one process that works on the store. */
+function createBackground(
+  { db, partners, filler, hearing, learnTime, workerLease, clock, log }: PartnersOptions,
+  worker: EventWorker,
+): BackgroundWork {
   const purger = createReceiptPurger({ db, clock, log });
   const silence = createSilenceWatch({ partners, hearing, clock, log });
   const jobs = {
@@ -164,7 +209,7 @@ function createWork(setup: PartnersSetup, reporter: OutcomeReporter) {
     },
     standBy: async () => {
       // Deliveries to this process are stamped by the tracker's time, and nothing else here may ask for it.
-      if (partners().all().length > 0) setup.learnTime();
+      if (partners().all().length > 0) learnTime();
       await filler.readStatus();
       const { lackedPartners } = await readWorkCounts(db);
       return partners()
@@ -175,8 +220,7 @@ function createWork(setup: PartnersSetup, reporter: OutcomeReporter) {
       await Promise.all([worker.stop(), filler.stop(), purger.stop(), silence.stop()]);
     },
   };
-  const background = createBackgroundWork({ lease: setup.workerLease, jobs, clock, log });
-  return { worker, background };
+  return createBackgroundWork({ lease: workerLease, jobs, clock, log });
 }
 
 /** The worker of a process that stands by was never started, which would read as stopped. */

@@ -18,7 +18,7 @@ import { deriveKey } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog as log } from '#shared/log.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
-import { directoryKeyOf, openStore, type Store } from '#compose/store.ts';
+import { directoryKeyOf, openServiceStore, openStore, type Store } from '#compose/store.ts';
 import { rekeyStore } from '#compose/store-maintenance.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { entry, leadRules } from '../support/directory.ts';
@@ -98,7 +98,7 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     await openAndClose(configOf(url, former));
     await openAndClose(configOf(url, former));
     await expect(open(configOf(url, other))).rejects.toThrow(another);
-    const refused = openStore({ config: configOf(url, other), clock, log, thread: {} });
+    const refused = openServiceStore({ config: configOf(url, other), clock, log });
     await expect(refused).rejects.toThrow(another);
     await openAndClose(configOf(url, former));
   });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { App } from '#compose/compose.ts';
-import { createTrackerWebhook } from '#compose/tracker-webhook.ts';
+import { type App, composeWebhook } from '#compose/compose.ts';
 import { createTraffic, readTraffic, TRACKER } from '#partners/traffic.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#config/reloadable.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/stores.ts';
+import { startBodyThread } from '../support/threads.ts';
 
 test('a storm of refused deliveries is one row for each reason, written every five seconds', async () => {
   const clock = createFakeClock();
@@ -14,10 +14,9 @@ test('a storm of refused deliveries is one row for each reason, written every fi
   const parts = {
     settings: createReloadable({ tracker: { webhookSecrets: [] } }),
     tracker: { repository: { name: 'acme/leads', id: () => undefined } },
-    clock,
     traffic,
   };
-  const webhook = createTrackerWebhook(parts as unknown as App);
+  const webhook = composeWebhook(parts as unknown as App, startBodyThread(clock));
   for (let count = 0; count < 1000; count += 1) webhook.onRefused('signature-wrong');
   webhook.onRefused('content-type');
   expect(await readTraffic(database, 0)).toEqual([]);

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createWebhookVerifier } from '#adapters/github/webhook.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { createThreadedVerifiers } from '#compose/tracker-webhook.ts';
+import { createThreadedVerifiers } from '#compose/tracker.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { startBodyThread } from '../support/threads.ts';
 import { turnsDuring } from '../support/work/turns.ts';

@@ -2,7 +2,7 @@ import { createCertificateSigner } from '#adapters/jose/certificates.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { Database } from '#shared/database.ts';
 import { ownWork } from '#adapters/sqlite/service-lock.ts';
-import { createPartners, type Partners, type PartnersSetup } from '#partners/index.ts';
+import { createPartners, type Partners } from '#partners/index.ts';
 import type { AcceptedDelivery, Delivery } from '#partners/intake/accept-delivery.ts';
 import { readDelivery } from '#partners/read-delivery.ts';
 import { createHearing } from '#partners/silence.ts';
@@ -14,7 +14,7 @@ import { keepMatches, type NewMatch } from '#partners/worker/match/keep-matches.
 import type { Settlement, WorkItem } from '#partners/worker/work-item.ts';
 import type { NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { createTimedIds, newUuid } from '#shared/ids.ts';
+import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock } from './clock.ts';
@@ -123,7 +123,7 @@ const unserved = new Proxy(
 ) as never;
 
 export type PartnersOptions<D extends Database = SqliteDatabase> = Partial<
-  Omit<PartnersSetup, 'partners' | 'repository'>
+  Omit<Parameters<typeof createPartners>[0], 'partners' | 'repository'>
 > & {
   /** Default: one of its own. */
   database?: D;
@@ -158,7 +158,7 @@ export function buildPartners<D extends Database = SqliteDatabase>({
     Object.entries(settings ?? somePartners).map(([id, one]) => createPartner(id, one)),
   );
   const partners = createPartners({
-    writeReceipt: receipts.accept,
+    watchWrite: (write) => write,
     db: database,
     repository: work.repository,
     instance: INSTANCE,
@@ -177,7 +177,6 @@ export function buildPartners<D extends Database = SqliteDatabase>({
     statusKey: Buffer.alloc(32, 5),
     openReaders: async () => async () => undefined,
     certificates: createCertificateSigner({ seed: Buffer.alloc(32, 6), db: database, clock }),
-    newId: createTimedIds(clock),
     random: () => 0.5,
     countOutcome: () => undefined,
     writeIntervalMs: 0,

@@ -64,9 +64,7 @@ export async function compose(options: ComposedOptions): Promise<Composed> {
   });
   const { log, logText } = createLogBook();
   const limits = withoutRelief;
-  const thread = writerModule ? { module: writerModule } : {};
-  const deps = { config, clock, log, limits, thread };
-  const service = await startService(deps);
+  const service = await startService({ config, clock, log, limits, writerModule });
   onTestFinished(() => stopService(service, clock));
   const { issued } = await service.access.consumers.create(
     { name: `sales ${newUuid()}`, grants: [{ action: 'leads:read' }] },

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import nock from 'nock';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { AppSetup } from '#http/server.ts';
+import type { ServerOptions } from '#http/server.ts';
 import type { HttpApp } from '#http/context.ts';
 import { type LogFields, silentLog } from '#shared/log.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-function buildServer(limits: NonNullable<AppSetup['limits']>): HttpApp {
+function buildServer(limits: NonNullable<ServerOptions['limits']>): HttpApp {
   return buildTestApp({
     ...fakeLeads(),
     log: { ...silentLog, error: (fields) => mistakes.push(fields) },

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
-import { createOperationsApp } from '#http/server.ts';
+import { createOperationsServer } from '#http/server.ts';
 import type { HttpApp } from '#http/context.ts';
 import type { HealthCheck } from '#http/readiness.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -90,7 +90,7 @@ test('metrics count responses by route template, never by address', async () => 
 });
 
 test('a port of its own serves these three and nothing else', async () => {
-  app = createOperationsApp(serverDeps(), serviceReports());
+  app = createOperationsServer(serverDeps(), serviceReports());
   for (const url of ['/healthz', '/readyz', '/metrics'])
     expect((await app.inject(url)).statusCode).toBe(200);
   for (const url of ['/api/v1/leads', '/docs', '/openapi.json']) {

@@ -1,4 +1,4 @@
-/** What the instance does that the tracker tells of a change, and what the others do that learn of it. */
+/** An instance that the tracker tells of a change, and the others, which learn of it from there. */
 import { expect, onTestFinished, test } from 'vitest';
 import { createChangeLog } from '#leads/instance-changes/change-log.ts';
 import { createInstanceChanges } from '#leads/instance-changes/instance-changes.ts';

@@ -9,8 +9,6 @@ import { createReloadable } from '#config/reloadable.ts';
 import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import { type App, compose } from '#compose/compose.ts';
 import { createStore } from '#compose/store.ts';
-import { createTrackerWebhook } from '#compose/tracker-webhook.ts';
-import type { TrackerWebhook } from '#http/context.ts';
 import type { EngineWorld } from './engine.ts';
 import type { Owner } from './scheduler.ts';
 import type { SimulatedStore } from './store.ts';
@@ -43,7 +41,6 @@ type Learnt = { updatedAt: number; isApproved: boolean; step: number };
 
 export type Served = {
   parts: App;
-  trackerWebhook: TrackerWebhook;
   visibilityOf: (key: string) => Promise<Visibility>;
 };
 
@@ -107,7 +104,6 @@ export function startInstance(name: string, deps: InstanceWorld): Instance {
     await parts.partners.start();
     instance.served = {
       parts,
-      trackerWebhook: createTrackerWebhook(parts),
       visibilityOf: async (key) => {
         const { consumerId, grants } = await parts.access.authenticate(key);
         return { consumerId, labels: grantedLabels(grants) };

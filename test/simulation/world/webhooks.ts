@@ -38,11 +38,11 @@ function nameOf({ event, action, issue }: TrackerChange): string {
 async function post(world: World, change: TrackerChange, webhook: Webhook): Promise<void> {
   world.model.changedAtMs = world.scheduler.nowMs();
   try {
-    await world.call(async ({ trackerWebhook }, instance) => {
-      const event = await trackerWebhook.verify(webhook);
+    await world.call(async ({ parts: { webhook: route } }, instance) => {
+      const event = await route.verify(webhook);
       if (event.kind === 'ignored') return;
       setImmediate(() => {
-        trackerWebhook.onTrackerEvent(event);
+        route.onTrackerEvent(event);
         if (change.issue) learn(instance, change.issue, world.scheduler.steps());
       });
     });

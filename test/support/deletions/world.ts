@@ -3,7 +3,6 @@ import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { DeletionRules } from '#partners/worker/act/act-on-event.ts';
-import type { PartnersSetup } from '#partners/index.ts';
 import type { Action, EventRule, PartnerSettings } from '#partners/partner.ts';
 import type { PartnerPath, ReceiptDetail } from '#partners/receipts/receipt.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
@@ -15,7 +14,7 @@ import { createReloadable } from '#config/reloadable.ts';
 import { createClaims } from '../claims.ts';
 import { createTracker, type Tracker as WatchedTracker } from '#compose/tracker.ts';
 import { leadStoreIn, directoryKey, leadRules, matchedOnly, REPOSITORY } from '../directory.ts';
-import { buildPartners, secretsOf } from '../partners.ts';
+import { buildPartners, type PartnersOptions, secretsOf } from '../partners.ts';
 import { temporaryDatabase } from '../stores.ts';
 import { openTracker, WRITER } from './tracker.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
@@ -23,7 +22,7 @@ import { readReceipt } from '#partners/receipts/read-receipts.ts';
 /** Settings of the work that a test may change; the waits are short, for they pass on a real clock. */
 type WorkOptions = Partial<
   Pick<
-    PartnersSetup,
+    PartnersOptions,
     | 'rules'
     | 'writeIntervalMs'
     | 'unmatchedWaitsMs'
@@ -48,7 +47,7 @@ export type DeletionOptions = {
   events?: Record<string, readonly EventRule[]>;
   clock?: Clock;
   log?: Log;
-  count?: PartnersSetup['countOutcome'];
+  count?: PartnersOptions['countOutcome'];
   worker?: WorkOptions;
   requestTimeoutMs?: number;
   /** False: the partners leave the first crawl to the test, which starts `filler`. Default true. */

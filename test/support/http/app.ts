@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
-import { type AppSetup, createApp, type ServerSetup } from '#http/server.ts';
+import { createPublicServer, type ServerOptions } from '#http/server.ts';
 import { createServiceReports, type ReportSources, type ServiceReports } from '#http/readiness.ts';
-import type { Application, HttpApp } from '#http/context.ts';
+import type { Application, Area, HttpApp } from '#http/context.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
@@ -14,7 +14,7 @@ export const PUBLIC_URL = 'https://adapter.example.com';
 export const withoutRelief = { lagMsMax: 0 };
 
 /** The things of every server, with those that a test brings in their place. */
-export function serverDeps(deps: Partial<ServerSetup> = {}): ServerSetup {
+export function serverDeps(deps: Partial<ServerOptions> = {}): ServerOptions {
   const clock = deps.clock ?? systemClock;
   return {
     clock,
@@ -38,12 +38,12 @@ export function serviceReports(
 }
 
 /** The things that a test brings, of services no more than it has requests for. */
-export type TestAppSetup = Partial<Omit<AppSetup, keyof Application>> & {
+export type TestAppSetup = Partial<ServerOptions> & { portal?: Area } & {
   [Name in keyof Application]?: Partial<Application[Name]>;
 };
 
 /** The public server with nothing that works in it but what a test brings. Close it when done. */
 export function buildTestApp(deps: TestAppSetup = {}): HttpApp {
   const services = { ...unservedApplication(), bearer: undefined, ...deps } as Application;
-  return createApp({ ...services, ...serverDeps(deps) });
+  return createPublicServer(serverDeps(deps), services, deps.portal);
 }

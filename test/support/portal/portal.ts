@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { createSessions, type Sessions, type SignedIn } from '#access/sessions/sessions.ts';
 import { createSignIn } from '#access/sessions/sign-in.ts';
-import type { AppSetup } from '#http/server.ts';
+import type { ServerOptions } from '#http/server.ts';
 import type { HttpApp } from '#http/context.ts';
 import { html } from '#portal/html.ts';
 import type { PortalService, PagesContext } from '#portal/context.ts';
@@ -74,7 +74,10 @@ export function pagesContext(parts: { [Name in keyof PagesContext]?: unknown }):
  */
 export function startPortal(
   addPages: (portal: PortalRoutes) => void = () => undefined,
-  { parseForm = parseFormText, ...deps }: Partial<AppSetup & Pick<PortalService, 'parseForm'>> = {},
+  {
+    parseForm = parseFormText,
+    ...deps
+  }: Partial<ServerOptions & Pick<PortalService, 'parseForm'>> = {},
 ): TestPortal {
   const clock = createFakeClock();
   const sealer = createSealer(randomBytes(32));
