@@ -6,7 +6,7 @@ import { createPublicServer } from '#http/server.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
 import { emailsIn } from '#leads/model/identity.ts';
-import type { LeadStore } from '#leads/lead-store.ts';
+import type { DirectoryStore } from '#leads/lead-store.ts';
 import { createPartners } from '#partners/index.ts';
 import { acceptDelivery } from '#partners/intake/accept-delivery.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
@@ -94,7 +94,7 @@ const directoryKey = Buffer.alloc(32, 2);
 const hashKey = createSecretKey(directoryKey);
 
 /** A lead for each of the people whose deletions are sent. */
-async function fillDirectory(store: LeadStore, people: number): Promise<void> {
+async function fillDirectory(store: DirectoryStore, people: number): Promise<void> {
   await openDirectory(store, 1, { rules: Buffer.from('rules'), at: 0 });
   for (let from = 1; from <= people; from += PAGE) {
     const page = Array.from({ length: Math.min(PAGE, people - from + 1) }, (_, at) => from + at);

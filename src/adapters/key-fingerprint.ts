@@ -3,8 +3,8 @@ import type { Database, Statements } from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
 
 /** By which the store knows the key that it was filled with; undefined: with none yet. */
-async function readFingerprint(session: Statements): Promise<Buffer | undefined> {
-  const row = await session.get<{ fingerprint: Buffer }>('SELECT fingerprint FROM secret_key');
+async function readFingerprint(db: Statements): Promise<Buffer | undefined> {
+  const row = await db.get<{ fingerprint: Buffer }>('SELECT fingerprint FROM secret_key');
   return row?.fingerprint;
 }
 
@@ -16,8 +16,8 @@ export function createFingerprint(database: Database) {
   };
 }
 
-async function takeFingerprint(session: Statements, fingerprint: Buffer): Promise<void> {
-  await session.run(
+async function takeFingerprint(db: Statements, fingerprint: Buffer): Promise<void> {
+  await db.run(
     'INSERT INTO secret_key (one, fingerprint) VALUES (1, @fingerprint) ON CONFLICT DO NOTHING',
     { fingerprint },
   );
@@ -42,9 +42,9 @@ export type Rekeying = (
   former: Buffer | undefined,
 ) => Promise<Buffer>;
 
-/** Replaces the key of a stopped store, in the transaction of the session. */
-export async function replaceKey(session: Statements, decide: Rekeying): Promise<void> {
-  const next = await decide(await session.all(UNREAD), await readFingerprint(session));
-  await session.exec(DROP);
-  await takeFingerprint(session, next);
+/** Replaces the key of a stopped store, in the transaction of `db`. */
+export async function replaceKey(db: Statements, decide: Rekeying): Promise<void> {
+  const next = await decide(await db.all(UNREAD), await readFingerprint(db));
+  await db.exec(DROP);
+  await takeFingerprint(db, next);
 }

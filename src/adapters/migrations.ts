@@ -69,11 +69,11 @@ const FOUND = either(
 );
 
 /** Every migration that the store has. @throws {store-unavailable} */
-export async function readApplied(session: Reads): Promise<AppliedMigration[]> {
-  const found = await session.get<{ isOurs: boolean; isForeign: boolean }>(FOUND);
+export async function readApplied(db: Reads): Promise<AppliedMigration[]> {
+  const found = await db.get<{ isOurs: boolean; isForeign: boolean }>(FOUND);
   if (!found?.isOurs && found?.isForeign) throw otherStore('It has tables of another program');
   if (!found?.isOurs) return [];
-  const rows = await session.all<AppliedMigration>('SELECT * FROM migration');
+  const rows = await db.all<AppliedMigration>('SELECT * FROM migration');
   return rows
     .map(({ number, name, kind }) => ({ number, name, kind }))
     .toSorted((left, right) => left.number - right.number);
@@ -84,10 +84,10 @@ export async function readApplied(session: Reads): Promise<AppliedMigration[]> {
  * @throws {store-unavailable} also when it began with another one
  */
 export async function readMigrationState(
-  session: Reads,
+  db: Reads,
   known: readonly Migration[],
 ): Promise<MigrationState> {
-  const applied = await readApplied(session);
+  const applied = await readApplied(db);
   const [began, beginning] = [applied[0]?.name, known[0]?.name];
   if (applied.length > 0 && began !== beginning)
     throw otherStore(`It begins with ${began ?? 'nothing known'}, and not with ${beginning}`);
@@ -112,10 +112,10 @@ function otherStore(what: string): StoreRefusal {
  * @throws {store-unavailable}
  */
 export async function refuseOtherSchema(
-  session: Statements,
+  db: Statements,
   known: readonly Migration[],
 ): Promise<void> {
-  const { applied, pending, unknown } = await readMigrationState(session, known);
+  const { applied, pending, unknown } = await readMigrationState(db, known);
   const [newer, lacking] = [unknown[0], pending[0]];
   if (applied.length === 0) throw unavailable('The store has nothing of Trackport in it.');
   if (newer)
@@ -175,15 +175,15 @@ const MIGRATION_TABLE = `
   )`;
 
 /** False when another migrator was first. */
-async function applyOne(session: Statements, migration: Migration): Promise<boolean> {
+async function applyOne(db: Statements, migration: Migration): Promise<boolean> {
   const { number, name, kind, sql } = migration;
-  await session.exec(BEGIN);
-  await session.exec(MIGRATION_TABLE);
-  const isNew = await session.run(
+  await db.exec(BEGIN);
+  await db.exec(MIGRATION_TABLE);
+  const isNew = await db.run(
     'INSERT INTO migration VALUES (@number, @name, @kind, @now) ON CONFLICT (number) DO NOTHING',
     { number, name, kind, now: Date.now() },
   );
   if (isNew === 0) return false;
-  await session.exec(sql);
+  await db.exec(sql);
   return true;
 }

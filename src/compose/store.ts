@@ -12,7 +12,7 @@ import {
   resolveSecretKey,
 } from '#config/secret-key.ts';
 import type { Config } from '#config/schema/schema.ts';
-import type { LeadStore } from '#leads/lead-store.ts';
+import type { DirectoryStore } from '#leads/lead-store.ts';
 import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
 import type { WorkerLease } from '#partners/worker/background-work.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -46,7 +46,7 @@ export type Store = Engine & {
   readApplied: () => ReturnType<typeof readApplied>;
   /** Watches whether deliveries can be stored. */
   writes: WriteCheck;
-  leads: LeadStore;
+  leads: DirectoryStore;
   /** Resolves when the store can be read, and is that of our `secretKey`. @throws {store-unavailable} */
   checkReading(): Promise<void>;
   /** The bytes of `secretKey`; only sub-keys of it are used. */

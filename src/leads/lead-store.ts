@@ -21,5 +21,7 @@ export type LeadStore = {
   /** `owner/name` of the tracker's repository, in lower case. */
   repository: string;
   clock: Pick<Clock, 'now'>;
-  claimLearnt: ClaimLearnt;
 };
+
+/** The same for what fills the lead directory. */
+export type DirectoryStore = LeadStore & { claimLearnt: ClaimLearnt };

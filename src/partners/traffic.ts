@@ -1,5 +1,5 @@
 import { type Clock, DAY } from '#shared/clock.ts';
-import type { Database } from '#shared/database.ts';
+import { type Database, send } from '#shared/database.ts';
 import type { Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
 import { toRecords } from '#shared/sql.ts';
@@ -53,8 +53,8 @@ export async function addTraffic(
   if (counts.length === 0) return;
   const newest = Math.max(...counts.map(({ day }) => day));
   await database.transaction(async (tx) => {
-    void tx.run(ADD, { counts: toRecords(counts) });
-    void tx.run(REMOVE_BEFORE, { day: newest - TRAFFIC_DAYS + 1 });
+    send(tx, ADD, { counts: toRecords(counts) });
+    send(tx, REMOVE_BEFORE, { day: newest - TRAFFIC_DAYS + 1 });
   });
 }
 

@@ -93,12 +93,12 @@ export async function appendAudit(tx: Tx, entry: AuditEntry): Promise<void> {
 
 /** Entries about one subject with their positions, newest first. @throws {store-unavailable} */
 export async function listAuditOf(
-  session: Statements,
+  db: Statements,
   subject: string,
   { after = Number.MAX_SAFE_INTEGER, limit }: { after?: number | undefined; limit: number },
 ): Promise<{ entry: AuditEntry; position: number }[]> {
   const values = { subject, after, limit };
-  const rows = await session.all<AuditRow & { id: number }>(OF_SUBJECT_BEFORE, values);
+  const rows = await db.all<AuditRow & { id: number }>(OF_SUBJECT_BEFORE, values);
   return rows.map((row) => ({ entry: toAuditEntry(row), position: row.id }));
 }
 

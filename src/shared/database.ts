@@ -28,12 +28,21 @@ export type Statements = Reads & {
 declare const inTransaction: unique symbol;
 
 /**
- * The statements of one transaction. Those that are asked for before any of them is awaited (`Promise.all`) take one way
- * to the engine, in their order, and so do the last ones and the commit when nobody waits for them (`void`). When one
- * fails, the transaction is not committed. The mark keeps `Database` out, where a write that nobody waits for may fail
- * unseen.
+ * The statements of one transaction. Those that are asked for before any of them is awaited (`Promise.all`, `send`) take
+ * one way to the engine, in their order, and so do the last ones and the commit. When one fails, the transaction is not
+ * committed. The mark keeps `Database` out, where a write that nobody waits for may fail unseen.
  */
 export type Tx = Statements & { readonly [inTransaction]: true };
+
+/** Has the transaction change something, and waits for nothing: the change takes the way of what comes behind it. */
+export function send(tx: Tx, sql: string, values?: Values): void {
+  void tx.run(sql, values);
+}
+
+/** The same for rows to be added. */
+export function sendRows(tx: Tx, into: RowsInto, rows: readonly object[]): void {
+  void tx.insert(into, rows);
+}
 
 /** Runs `work` in one transaction. */
 export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;

@@ -1,4 +1,4 @@
-import type { LeadStore } from '#leads/lead-store.ts';
+import type { DirectoryStore } from '#leads/lead-store.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
@@ -20,7 +20,7 @@ type Withdrawal = {
 /** Engine of the contract. Everything is released when the running test ends. */
 type ClaimsFixture = {
   claimsOf(repository: string): TestClaims;
-  directory: LeadStore;
+  directory: DirectoryStore;
   /** As the worker does, under the receipt `receipt-<event>`. */
   claim(claim: TestClaim): Promise<void>;
   /** The same in a transaction that fails with `undo`. */

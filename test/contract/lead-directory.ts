@@ -1,4 +1,4 @@
-import type { LeadStore } from '#leads/lead-store.ts';
+import type { DirectoryStore } from '#leads/lead-store.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hashIdentity, type IdentityKind, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
@@ -23,7 +23,7 @@ import {
 
 /** Engine of the contract. Everything is released when the running test ends. */
 type LeadDirectoryFixture = {
-  directory: LeadStore;
+  directory: DirectoryStore;
   /** Numbers of the leads with this identity, as a match finds them. */
   find(hash: Buffer): Promise<readonly number[]>;
   identitiesOf(number: number): Promise<readonly { kind: IdentityKind | null; hash: Buffer }[]>;
@@ -44,7 +44,7 @@ const checks = rulesCheckOf(leadRules, directoryKey);
 export function describeLeadDirectory(engine: string, open: Open): void {
   describe(`lead directory on ${engine}`, () => {
     let fixture: LeadDirectoryFixture;
-    let directory: LeadStore;
+    let directory: DirectoryStore;
 
     beforeEach(async () => {
       fixture = await open();

@@ -1,4 +1,4 @@
-import type { LeadStore } from '#leads/lead-store.ts';
+import type { DirectoryStore } from '#leads/lead-store.ts';
 import { describe, expect, test } from 'vitest';
 import type { ActProgress, Todo, WorkItem } from '#partners/worker/work-item.ts';
 import type { NewEvent } from '#partners/intake/new-receipt.ts';
@@ -57,7 +57,7 @@ type WorkFixture = {
   /** Payloads are sealed with this key. */
   storeWith(payloadKey: Buffer): WorkScope;
   receiptsWith(payloadKey: Buffer): ReceiptScope;
-  directory: LeadStore;
+  directory: DirectoryStore;
   auditOf(subject: string): Promise<AuditEntry[]>;
   claims: Pick<TestClaims, 'release'>;
   /** This instance has the worker's lease; only where several share a store. */

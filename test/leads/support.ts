@@ -5,7 +5,7 @@ import type { FeedReader } from '#leads/lead-feed/read-changes.ts';
 import type { LeadChange } from '#leads/lead-feed/lead-change.ts';
 import type { InstanceChange } from '#leads/instance-changes/change-log.ts';
 import type { InstanceChanges } from '#leads/instance-changes/instance-changes.ts';
-import type { LeadStore } from '#leads/lead-store.ts';
+import type { DirectoryStore } from '#leads/lead-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import type { Lead } from '#leads/model/lead-out.ts';
 import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
@@ -45,7 +45,7 @@ type FakeFeed = {
 };
 
 /** A store that has a lead feed alone, and keeps nothing. */
-export function storeOfFeed({ end, changesAfter, reader, listen }: FakeFeed = {}): LeadStore {
+export function storeOfFeed({ end, changesAfter, reader, listen }: FakeFeed = {}): DirectoryStore {
   const db = {
     all: async (_sql: string, { position, limit }: { position?: number; limit?: number }) => {
       if (position === undefined || limit === undefined) return [];

@@ -2,7 +2,7 @@ import { claimsOf, insertClaims } from '#leads/claims/claim-leads.ts';
 import type { Database, Statements, Tx } from '#shared/database.ts';
 import { readDirectoryView, readUpdatedAt } from '#leads/directory/directory-view.ts';
 import { openDirectory } from '#leads/directory/write-directory.ts';
-import type { LeadStore } from '#leads/lead-store.ts';
+import type { DirectoryStore } from '#leads/lead-store.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import {
   type DirectoryEntry,
@@ -34,11 +34,11 @@ export const REPOSITORY_ID = 4711;
 export function leadStoreIn(
   db: Database,
   { repository = REPOSITORY, now = Date.now }: { repository?: string; now?: () => number } = {},
-): LeadStore {
+): DirectoryStore {
   return { db, repository: repository.toLowerCase(), clock: { now }, claimLearnt };
 }
 
-export async function isKnown(store: LeadStore, number: number): Promise<boolean> {
+export async function isKnown(store: DirectoryStore, number: number): Promise<boolean> {
   return (await readUpdatedAt(store, number)) !== undefined;
 }
 
@@ -46,7 +46,7 @@ export async function isKnown(store: LeadStore, number: number): Promise<boolean
 export async function openedDirectory(
   database: Database,
   repositoryId: number = REPOSITORY_ID,
-): Promise<LeadStore> {
+): Promise<DirectoryStore> {
   const store = leadStoreIn(database);
   const rules = rulesCheckOf(leadRules, directoryKey);
   await openDirectory(store, repositoryId, { rules, at: 0 });

@@ -34,7 +34,7 @@ const TABLES = `
  * Lets `work` have a stopped store for itself: the whole of what it writes is there afterwards, or nothing.
  * @throws {store-unavailable} also when it is in use, or has another schema than today's
  */
-export function withStopped<T>(url: string, work: (session: Tx) => Promise<T>): Promise<T> {
+export function withStopped<T>(url: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withDatabase(url, async (database) => {
     await refuseOtherSchema(database, shippedMigrations('postgres'));
     return withExclusive(database, work);
@@ -46,15 +46,12 @@ export function withStopped<T>(url: string, work: (session: Tx) => Promise<T>): 
  * it is missing.
  * @throws {store-unavailable} also when it is in use, or not empty
  */
-export function withEmpty<T>(url: string, work: (session: Tx) => Promise<T>): Promise<T> {
+export function withEmpty<T>(url: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withDatabase(url, async (database) => {
     await migrate({ database, log: silentLog });
-    return withExclusive(database, async (session) => {
-      await refuseUnlessEmpty(
-        session,
-        'Name another database, or drop this one and create it again.',
-      );
-      return work(session);
+    return withExclusive(database, async (tx) => {
+      await refuseUnlessEmpty(tx, 'Name another database, or drop this one and create it again.');
+      return work(tx);
     });
   });
 }
@@ -87,38 +84,38 @@ async function withConnections<T>(
  */
 async function withExclusive<T>(
   database: PostgresDatabase,
-  work: (session: Tx) => Promise<T>,
+  work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   await untilAlone(database);
-  return database.transaction(async (session) => {
-    await session.exec(`
+  return database.transaction(async (tx) => {
+    await tx.exec(`
       SET LOCAL statement_timeout = 0;
       SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MAX_MS}`);
-    const tables = await session.all<{ name: string }>(TABLES);
-    await session.exec(
+    const tables = await tx.all<{ name: string }>(TABLES);
+    await tx.exec(
       `LOCK TABLE ${tables.map(({ name }) => name).join(', ')} IN ACCESS EXCLUSIVE MODE`,
     );
-    await refuseInUse(session); // whoever came meanwhile
-    return work(session);
+    await refuseInUse(tx); // whoever came meanwhile
+    return work(tx);
   });
 }
 
-async function untilAlone(session: Statements): Promise<void> {
-  for (let looks = 1; looks < LOOKS && (await countOthers(session)) > 0; looks += 1)
-    await session.get('SELECT pg_sleep(0.1)');
+async function untilAlone(db: Statements): Promise<void> {
+  for (let looks = 1; looks < LOOKS && (await countOthers(db)) > 0; looks += 1)
+    await db.get('SELECT pg_sleep(0.1)');
 }
 
-async function countOthers(session: Statements): Promise<number> {
-  return (await session.get<{ others: number }>(OTHERS))?.others ?? 0;
+async function countOthers(db: Statements): Promise<number> {
+  return (await db.get<{ others: number }>(OTHERS))?.others ?? 0;
 }
 
-async function refuseInUse(session: Statements): Promise<void> {
-  const others = await countOthers(session);
+async function refuseInUse(db: Statements): Promise<void> {
+  const others = await countOthers(db);
   if (others > 0)
     throw unavailable(
       `The store is in use: Trackport has ${others} other connections to it. Stop every service and command that works on it first.`,
     );
-  const lease = await session.get<{ seconds: number }>(WORKING);
+  const lease = await db.get<{ seconds: number }>(WORKING);
   if (lease)
     throw unavailable(
       `The store is worked on by an instance. Stop it first; if it was killed, wait ${lease.seconds} seconds.`,

@@ -41,8 +41,8 @@ const REFERENCES = `
   WHERE k.contype = 'f' AND k.connamespace = current_schema()::regnamespace AND f.oid <> t.oid`;
 
 /** Every stored column of what a copy takes over, by the database's own schema, in the order of its table's name. */
-async function listColumns(session: Statements): Promise<ColumnRow[]> {
-  const rows = await session.all<ColumnRow>(COLUMNS);
+async function listColumns(db: Statements): Promise<ColumnRow[]> {
+  const rows = await db.all<ColumnRow>(COLUMNS);
   return rows.filter(({ table, column }) => !NOT_COPIED.has(table) && column !== CUT_ANEW);
 }
 
@@ -87,13 +87,13 @@ export async function refuseDifference(one: Statements, other: Statements): Prom
     });
 }
 
-async function namesIn(session: Statements): Promise<Set<string>> {
-  const columns = await listColumns(session);
+async function namesIn(db: Statements): Promise<Set<string>> {
+  const columns = await listColumns(db);
   return new Set(columns.flatMap(({ table, column }) => [table, `${table}.${column}`]));
 }
 
-export async function countRows(session: Statements, name: string): Promise<number> {
-  const row = await session.get<{ rows: number }>(`SELECT count(*) AS rows FROM "${name}"`);
+export async function countRows(db: Statements, name: string): Promise<number> {
+  const row = await db.get<{ rows: number }>(`SELECT count(*) AS rows FROM "${name}"`);
   return row?.rows ?? 0;
 }
 
@@ -117,9 +117,9 @@ export const replacedTables: ReadonlySet<string> = new Set([...REFILLED, ...COUN
  * Refuses a store with rows in any other table than a first start writes.
  * @throws {store-unavailable} with what to do: `advice`
  */
-export async function refuseUnlessEmpty(session: Statements, advice: string): Promise<void> {
+export async function refuseUnlessEmpty(db: Statements, advice: string): Promise<void> {
   const full: string[] = [];
-  for (const name of new Set((await listColumns(session)).map(({ table }) => table)))
-    if (!replacedTables.has(name) && (await countRows(session, name)) > 0) full.push(name);
+  for (const name of new Set((await listColumns(db)).map(({ table }) => table)))
+    if (!replacedTables.has(name) && (await countRows(db, name)) > 0) full.push(name);
   if (full.length > 0) throw unavailable(`The store is not empty (${full.join(', ')}). ${advice}`);
 }

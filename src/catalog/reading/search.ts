@@ -16,7 +16,7 @@ export type Range = {
  * those of the range, and `limit`.
  */
 export type SearchVersions = (
-  session: Statements,
+  db: Statements,
   range: Range,
   query: { terms: readonly string[]; limit: number; after?: number; values: Values },
 ) => Promise<VersionRow[]>;
@@ -37,11 +37,11 @@ const FULL_TEXT_OF = {
 
 /** Terms are letters and digits alone, so that none of them can end its quotes. */
 export const searchSqlite: SearchVersions = (
-  session,
+  db,
   { where, isByArtifact },
   { terms, after, values },
 ) =>
-  session.all(
+  db.all(
     `SELECT ${VERSION_COLUMNS} FROM ${FULL_TEXT_OF[isByArtifact ? 'artifacts' : 'versions']}
        AND found.rowid < @before AND ${where}
      ORDER BY found.rowid DESC LIMIT @limit`,
@@ -63,14 +63,14 @@ const RECENT = 2000;
  * letters and digits alone, so that none of them can end its quotes.
  */
 export const searchPostgres: SearchVersions = async (
-  session,
+  db,
   { where, position },
   { terms, limit, values },
 ) => {
   const page = `ORDER BY ${position} DESC LIMIT @limit`;
   const search = terms.map((term) => `'${term}':*`).join(' & ');
   const among = (found: string): Promise<VersionRow[]> =>
-    session.all(
+    db.all(
       `WITH found AS MATERIALIZED (${found}),
          page AS MATERIALIZED (SELECT v.serial FROM found AS v ${page})
        SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
@@ -103,17 +103,17 @@ const SET = `
   WHERE catalog_version.serial = cut.serial`;
 
 /** Cuts the terms of every version anew. */
-export async function cutTerms(session: Statements): Promise<void> {
+export async function cutTerms(db: Statements): Promise<void> {
   let serial = 0;
   for (;;) {
-    const versions = await session.all<Searched>(AFTER, { serial });
+    const versions = await db.all<Searched>(AFTER, { serial });
     const last = versions.at(-1);
     if (!last) return;
     const cut = versions.map((version) => ({
       serial: version.serial,
       terms: searchTextOf(version),
     }));
-    await session.run(SET, { cut: toRecords(cut) });
+    await db.run(SET, { cut: toRecords(cut) });
     serial = last.serial;
   }
 }

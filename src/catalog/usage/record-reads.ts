@@ -1,5 +1,5 @@
 import { type Clock, DAY } from '#shared/clock.ts';
-import type { Database } from '#shared/database.ts';
+import { type Database, send } from '#shared/database.ts';
 import type { Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
 import { toRecords } from '#shared/sql.ts';
@@ -79,8 +79,8 @@ export function createReadRecord({
 /** Adds to what is there, and drops days that are too old. */
 async function addReads(db: Database, counts: readonly ReadCount[], today: number): Promise<void> {
   await db.transaction(async (tx) => {
-    void tx.run(ADD, { counts: toRecords(counts) });
-    void tx.run(REMOVE_BEFORE, { day: today - USAGE_DAYS + 1 });
+    send(tx, ADD, { counts: toRecords(counts) });
+    send(tx, REMOVE_BEFORE, { day: today - USAGE_DAYS + 1 });
   });
 }
 

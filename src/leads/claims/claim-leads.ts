@@ -2,7 +2,7 @@ import type { MatchName } from '../directory/match.ts';
 import { appendAudit } from '#shared/audit.ts';
 import { DAY } from '#shared/clock.ts';
 import { hideClaimed, hideKnown, noteLeads, readKnown } from '../lead-feed/note-changes.ts';
-import type { Statements, Tx } from '#shared/database.ts';
+import { send, type Statements, type Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 
 /** Leads that one event claims, or gives back, as a store writes them. */
@@ -41,7 +41,7 @@ const RELEASED = `
  * to the engine.
  */
 export async function insertClaims(
-  session: Tx,
+  tx: Tx,
   repositoryId: number,
   claims: readonly NewClaim[],
 ): Promise<void> {
@@ -50,15 +50,15 @@ export async function insertClaims(
   const hide = { id: repositoryId, numbers: numbersOf(claims), at };
   const events = claims.map(({ event }) => event);
   const [released, known] = await Promise.all([
-    session.all<{ event: number; number: number }>(RELEASED, { repositoryId, events }),
-    readKnown(session, hide),
+    tx.all<{ event: number; number: number }>(RELEASED, { repositoryId, events }),
+    readKnown(tx, hide),
   ]);
   const made = claims.filter(
     (claim) => !released.some((one) => one.event === claim.event && one.number === claim.number),
   );
-  hideKnown(session, hide, known, numbersOf(made));
+  hideKnown(tx, hide, known, numbersOf(made));
   const placed = made.map((claim, place) => ({ ...claim, place }));
-  if (made.length > 0) void session.run(INSERT, { repositoryId, claims: toRecords(placed) });
+  if (made.length > 0) send(tx, INSERT, { repositoryId, claims: toRecords(placed) });
 }
 
 /** The claims of one order. */
@@ -75,8 +75,8 @@ const OF_LEADS = `
 const CONFIRM = `UPDATE claim SET is_provisional = false WHERE ${OF_LEADS} AND is_provisional`;
 
 /** Has an event hold for good what it has claimed: the match is certain. */
-export function confirmClaims(session: Tx, order: ClaimOrder): void {
-  if (order.numbers.length > 0) void session.run(CONFIRM, order);
+export function confirmClaims(tx: Tx, order: ClaimOrder): void {
+  if (order.numbers.length > 0) send(tx, CONFIRM, order);
 }
 
 const WITHDRAW = `
@@ -85,15 +85,15 @@ const WITHDRAW = `
 
 /** Takes back those that are not claimed for good. The audit log says why a lead was out of sight for a while. */
 export async function withdrawClaims(
-  session: Tx,
+  tx: Tx,
   order: ClaimOrder,
   { reason, now }: { reason: string; now: number },
 ): Promise<void> {
   if (order.numbers.length === 0) return;
-  const numbers = numbersOf(await session.all(WITHDRAW, order));
-  await noteLeads(session, { id: order.repositoryId, numbers, at: now });
+  const numbers = numbersOf(await tx.all(WITHDRAW, order));
+  await noteLeads(tx, { id: order.repositoryId, numbers, at: now });
   for (const number of numbers)
-    await appendAudit(session, {
+    await appendAudit(tx, {
       at: now,
       actor: { kind: 'system', subject: 'worker' },
       action: 'claim.withdraw',
@@ -111,37 +111,37 @@ const HELD = `
 
 /** The leads of the repository that each event holds, in ascending order. */
 export function claimsHeld(
-  session: Statements,
+  db: Statements,
   repositoryId: number,
   events: readonly number[],
 ): Promise<Map<number, number[]>> {
-  return heldBy(session, { repositoryId, events, isProvisional: false });
+  return heldBy(db, { repositoryId, events, isProvisional: false });
 }
 
 /** Those among them that an event has claimed until a match is certain. */
 export function provisionalClaims(
-  session: Statements,
+  db: Statements,
   repositoryId: number,
   events: readonly number[],
 ): Promise<Map<number, number[]>> {
-  return heldBy(session, { repositoryId, events, isProvisional: true });
+  return heldBy(db, { repositoryId, events, isProvisional: true });
 }
 
 type Holders = { repositoryId: number; events: readonly number[]; isProvisional: boolean };
 
-async function heldBy(session: Statements, holders: Holders): Promise<Map<number, number[]>> {
+async function heldBy(db: Statements, holders: Holders): Promise<Map<number, number[]>> {
   if (holders.events.length === 0) return new Map();
-  const rows = await session.all<{ event: number; number: number }>(HELD, holders);
+  const rows = await db.all<{ event: number; number: number }>(HELD, holders);
   const byEvent = Map.groupBy(rows, ({ event }) => event);
   return new Map([...byEvent].map(([event, held]) => [event, numbersOf(held)]));
 }
 
 /** The leads of the repository that the event holds, in ascending order. */
 export async function claimedBy(
-  session: Statements,
+  db: Statements,
   { repositoryId, event }: { repositoryId: number; event: number },
 ): Promise<number[]> {
-  return (await claimsHeld(session, repositoryId, [event])).get(event) ?? [];
+  return (await claimsHeld(db, repositoryId, [event])).get(event) ?? [];
 }
 
 /** The leads that an event holds, for `event.lead_ids`. */
@@ -165,9 +165,9 @@ const ADOPT = `
   RETURNING number`;
 
 /** Gives the repository the claims that were made before its number was known. */
-export async function adoptClaims(session: Tx, id: number, at: number): Promise<void> {
-  const numbers = numbersOf(await session.all(ADOPT, { id }));
-  if (numbers.length > 0) await hideClaimed(session, { id, numbers, at });
+export async function adoptClaims(tx: Tx, id: number, at: number): Promise<void> {
+  const numbers = numbersOf(await tx.all(ADOPT, { id }));
+  if (numbers.length > 0) await hideClaimed(tx, { id, numbers, at });
 }
 
 // Names by which deletions stand: whom they find among what the directory learns is claimed, too.
@@ -181,21 +181,21 @@ const PUT_NAMES = `
 
 /** Has deletions stand that come at `at`. */
 export function putStanding(
-  session: Tx,
+  tx: Tx,
   repositoryId: number,
   deletions: readonly { event: number; names: readonly MatchName[]; at: number }[],
 ): void {
   const names = deletions.flatMap(({ names: own, ...deletion }) =>
     own.map((name, place) => ({ ...deletion, place, ...name })),
   );
-  if (names.length > 0) void session.run(PUT_NAMES, { repositoryId, names: toRecords(names) });
+  if (names.length > 0) send(tx, PUT_NAMES, { repositoryId, names: toRecords(names) });
 }
 
 const FORGET_NAMES = 'DELETE FROM deletion_name WHERE event = @event';
 
 /** Before a deletion that has come again stands by what is read of it now. */
-export async function forgetNames(session: Tx, event: number): Promise<void> {
-  await session.run(FORGET_NAMES, { event });
+export async function forgetNames(tx: Tx, event: number): Promise<void> {
+  await tx.run(FORGET_NAMES, { event });
 }
 
 const ADOPT_NAMES = `
@@ -204,8 +204,8 @@ const ADOPT_NAMES = `
   WHERE repository_id = ${REPOSITORY_NOT_KNOWN}`;
 
 /** Gives the repository the deletions that came before its number was known: a number means a lead of one alone. */
-export async function adoptNames(session: Tx, id: number): Promise<void> {
-  await session.run(ADOPT_NAMES, { id });
+export async function adoptNames(tx: Tx, id: number): Promise<void> {
+  await tx.run(ADOPT_NAMES, { id });
 }
 
 const END_STANDING = `
@@ -215,8 +215,8 @@ const END_STANDING = `
 
 /** At the end of a full crawl: those that came before it began, and a day ago, stand no longer. */
 export async function endStanding(
-  session: Statements,
+  db: Statements,
   values: { id: number; at: number },
 ): Promise<void> {
-  await session.run(END_STANDING, values);
+  await db.run(END_STANDING, values);
 }

@@ -13,7 +13,7 @@ export type ClaimView = {
 };
 
 /** Keeps the claimed numbers in memory and reads only what changed. */
-export function createClaimView({ db, repository }: Omit<LeadStore, 'claimLearnt'>): ClaimView {
+export function createClaimView({ db, repository }: LeadStore): ClaimView {
   return { current: createNextTurnFlight(createClaimReader(db, repository)) };
 }
 

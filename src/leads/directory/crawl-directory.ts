@@ -7,7 +7,7 @@ import {
   type LeadTracker,
   REPLICA_LAG_MAX_MS,
 } from '../lead-tracker.ts';
-import type { LeadStore } from '../lead-store.ts';
+import type { DirectoryStore } from '../lead-store.ts';
 import { readDirectoryState, readUnseen, readUpdatedAt } from './directory-view.ts';
 import type { DirectoryEntry, DirectoryState } from './lead-directory.ts';
 import {
@@ -26,7 +26,7 @@ const LOG_EVERY_MS = 10 * SECOND;
 /** A crawl of the tracker, and the directory that it fills. */
 export type Crawl = {
   tracker: LeadTracker;
-  store: LeadStore;
+  store: DirectoryStore;
   toEntries: (issues: readonly Issue[]) => Promise<DirectoryEntry[]>;
   budget: CrawlBudget;
   clock: Clock;
@@ -220,7 +220,7 @@ async function waitForReplicas(
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  */
 export async function isListed(
-  { tracker, store }: { tracker: LeadTracker; store: LeadStore },
+  { tracker, store }: { tracker: LeadTracker; store: DirectoryStore },
   number: number,
   { isComplete }: { isComplete: boolean },
 ): Promise<boolean | undefined> {

@@ -12,11 +12,8 @@ export const NAMED =
 const READ_REPOSITORY_ID = 'SELECT repository_id FROM tracker_repository WHERE name = @name';
 
 /** As the tracker named it last. `name` is `owner/name` in lower case. */
-export async function readRepositoryId(
-  session: Statements,
-  name: string,
-): Promise<number | undefined> {
-  return (await session.get<{ repositoryId: number }>(READ_REPOSITORY_ID, { name }))?.repositoryId;
+export async function readRepositoryId(db: Statements, name: string): Promise<number | undefined> {
+  return (await db.get<{ repositoryId: number }>(READ_REPOSITORY_ID, { name }))?.repositoryId;
 }
 
 /** True when the lead in a row of this table is claimed. Counted, so that no engine takes `claim_removal` for it. */
@@ -126,7 +123,7 @@ type KeyRow = { number: number; keyHash: Buffer; kind?: IdentityKind };
  * once, so that the rule of matching can ask for it without waiting.
  */
 export async function readDirectoryView(
-  session: Statements,
+  db: Statements,
   name: string,
   names: readonly MatchName[],
 ): Promise<DirectoryView> {
@@ -135,10 +132,10 @@ export async function readDirectoryView(
   const hashes = names.flatMap((one) => (one.kind === 'lead-id' ? [] : [{ hash: one.hash }]));
   // Without a question no way to the server: whoever accepts holds the lock, and all others wait for it.
   const byNumbers = async <Row>(sql: string, numbers: readonly number[]): Promise<Row[]> =>
-    numbers.length > 0 ? session.all<Row>(sql, { name, numbers }) : [];
+    numbers.length > 0 ? db.all<Row>(sql, { name, numbers }) : [];
   const found =
     hashes.length > 0
-      ? await session.all<Omit<KeyRow, 'kind'>>(FOUND, { name, hashes: toRecords(hashes) })
+      ? await db.all<Omit<KeyRow, 'kind'>>(FOUND, { name, hashes: toRecords(hashes) })
       : [];
   const numbers = [...new Set([...ids, ...found.map(({ number }) => number)])];
   const [known, identities] = await Promise.all([

@@ -20,7 +20,7 @@ import {
   putEntries,
   renameLabel,
 } from './write-directory.ts';
-import type { LeadStore } from '../lead-store.ts';
+import type { DirectoryStore } from '../lead-store.ts';
 import { hideLead } from '../lead-feed/note-changes.ts';
 import { isFeedFollowed } from '../lead-feed/read-changes.ts';
 import { type LeadRules, mapIssues } from '../model/lead.ts';
@@ -38,7 +38,7 @@ const IDENTIFY_EVERY_MS = 10 * MINUTE;
 /** The lead directory, its rules, and the tracker that fills it. */
 type Directory = {
   tracker: LeadTracker;
-  store: LeadStore;
+  store: DirectoryStore;
   /** The number of the configured repository. @throws {tracker-unavailable} */
   identifyRepository(): Promise<number>;
   rules: LeadRules;

@@ -2,7 +2,7 @@ import { type Clock, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createDrain } from '#shared/resilience/drain.ts';
 import { REPLICA_LAG_MAX_MS } from '../lead-tracker.ts';
-import type { LeadStore } from '../lead-store.ts';
+import type { DirectoryStore } from '../lead-store.ts';
 import { NAMED } from './directory-view.ts';
 import type { DirectoryEntry } from './lead-directory.ts';
 import { putEntries } from './write-directory.ts';
@@ -34,7 +34,7 @@ export function createSecondLooks({
   clock,
   log,
 }: {
-  store: LeadStore;
+  store: DirectoryStore;
   /** Asks for an issue, and takes it in. */
   learn: (number: number) => Promise<unknown>;
   clock: Clock;
@@ -69,7 +69,7 @@ export function createSecondLooks({
 
 /** Numbers of leads that somebody can read, and not by the entry, which is of the same second. */
 async function findDoubtful(
-  { db, repository: name }: LeadStore,
+  { db, repository: name }: DirectoryStore,
   entries: readonly DirectoryEntry[],
 ): Promise<number[]> {
   const numbers = entries.map((entry) => entry.number);

@@ -13,7 +13,7 @@ import { hideLeads, noteLeads, type Seen, settleLeads } from '../lead-feed/note-
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import { IS_FROZEN, readRepositoryId } from './directory-view.ts';
-import type { LeadStore } from '../lead-store.ts';
+import type { DirectoryStore } from '../lead-store.ts';
 
 const RULES_CHECK = 'SELECT rules_check FROM directory_state WHERE repository_id = @id';
 
@@ -106,7 +106,7 @@ const CAUGHT_UP = `
  * begun with another check. @throws {store-unavailable}
  */
 export function openDirectory(
-  { db, repository: name }: LeadStore,
+  { db, repository: name }: DirectoryStore,
   id: number,
   { rules, at }: { rules: Buffer; at: number },
 ): Promise<void> {
@@ -123,13 +123,16 @@ export function openDirectory(
  * Adds rows, or replaces the approval and labels of those that are not newer than the entry. Identities are added,
  * those of an older entry too, and never taken away. @throws {store-unavailable}
  */
-export function putEntries(store: LeadStore, entries: readonly DirectoryEntry[]): Promise<void> {
+export function putEntries(
+  store: DirectoryStore,
+  entries: readonly DirectoryEntry[],
+): Promise<void> {
   return inRepository(store, (tx, id) => putPage(tx, id, { store, entries }));
 }
 
 /** Puts the page of a catch-up, whose rows were changed up to `reached`. @throws {store-unavailable} */
 export function putCaughtUp(
-  store: LeadStore,
+  store: DirectoryStore,
   entries: readonly DirectoryEntry[],
   reached: number,
 ): Promise<void> {
@@ -141,7 +144,7 @@ export function putCaughtUp(
 
 /** Puts the page of the running crawl. @throws {store-unavailable} */
 export function putCrawled(
-  store: LeadStore,
+  store: DirectoryStore,
   entries: readonly DirectoryEntry[],
   reached: number,
 ): Promise<void> {
@@ -152,7 +155,7 @@ export function putCrawled(
 }
 
 /** Takes the issues that carry the label for ones that carry it by its new name. @throws {store-unavailable} */
-export function renameLabel(store: LeadStore, rename: LabelRename): Promise<void> {
+export function renameLabel(store: DirectoryStore, rename: LabelRename): Promise<void> {
   return inRepository(store, async (tx, id) => {
     const values = { ...rename, id, former: JSON.stringify([rename.from]) };
     const rows = await tx.all<{ number: number }>(RENAME_LABEL, values);
@@ -161,12 +164,12 @@ export function renameLabel(store: LeadStore, rename: LabelRename): Promise<void
 }
 
 /** @throws {store-unavailable} */
-export function startCrawl(store: LeadStore, at: number): Promise<void> {
+export function startCrawl(store: DirectoryStore, at: number): Promise<void> {
   return inRepository(store, (tx, id) => tx.run(START_CRAWL, { id, at }));
 }
 
 /** Ends the crawl, and the deletions that it has outlived. @throws {store-unavailable} */
-export function completeCrawl(store: LeadStore, at: number): Promise<void> {
+export function completeCrawl(store: DirectoryStore, at: number): Promise<void> {
   return inRepository(store, async (tx, id) => {
     await settleLeads(tx, { id, at });
     await tx.run(COMPLETE_CRAWL, { id, at });
@@ -175,7 +178,7 @@ export function completeCrawl(store: LeadStore, at: number): Promise<void> {
 }
 
 /** Drops the row, unless the lead is claimed, be it since a moment ago. @throws {store-unavailable} */
-export function removeEntry(store: LeadStore, number: number): Promise<void> {
+export function removeEntry(store: DirectoryStore, number: number): Promise<void> {
   return inRepository(store, async (tx, id) => {
     if ((await tx.run(DROP_LEAD, { id, number })) > 0) await tx.run(DROP_KEYS, { id, number });
     await hideLeads(tx, { id, numbers: [number], at: store.clock.now() });
@@ -183,7 +186,7 @@ export function removeEntry(store: LeadStore, number: number): Promise<void> {
 }
 
 /** The issue is in another repository: its row stays, whatever crawls do not meet. @throws {store-unavailable} */
-export function noteMoved(store: LeadStore, number: number): Promise<void> {
+export function noteMoved(store: DirectoryStore, number: number): Promise<void> {
   return inRepository(store, async (tx, id) => {
     await tx.run(NOTE_MOVED, { id, number });
     await hideLeads(tx, { id, numbers: [number], at: store.clock.now() });
@@ -192,7 +195,7 @@ export function noteMoved(store: LeadStore, number: number): Promise<void> {
 
 /** A repository that is not known yet is passed over. */
 function inRepository(
-  { db, repository }: LeadStore,
+  { db, repository }: DirectoryStore,
   work: (tx: Tx, id: number) => Promise<unknown>,
 ): Promise<void> {
   return db.exclusive(async (tx) => {
@@ -201,7 +204,7 @@ function inRepository(
   });
 }
 
-type Page = { store: LeadStore; entries: readonly DirectoryEntry[]; isCrawl?: boolean };
+type Page = { store: DirectoryStore; entries: readonly DirectoryEntry[]; isCrawl?: boolean };
 
 /** Writes a page of entries in a few statements, whatever its length. */
 async function putPage(
@@ -240,15 +243,15 @@ function distinct(entries: readonly DirectoryEntry[]): DirectoryEntry[][] {
 }
 
 async function putLeads(
-  session: Tx,
+  tx: Tx,
   id: number,
   entries: readonly DirectoryEntry[],
 ): Promise<ReadonlySet<number>> {
   const values = { id, entries: toRecords(entries.map(withoutIdentities)) };
-  const put = new Set(numbersOf(await session.all(PUT_LEADS, values)));
+  const put = new Set(numbersOf(await tx.all(PUT_LEADS, values)));
   const left = entries.filter(({ number }) => !put.has(number));
   await Promise.all(
-    left.map(({ number, updatedAt }) => session.run(MARK_SEEN, { id, number, updatedAt })),
+    left.map(({ number, updatedAt }) => tx.run(MARK_SEEN, { id, number, updatedAt })),
   );
   return put;
 }
@@ -261,9 +264,9 @@ function withoutIdentities({
   return entry;
 }
 
-async function putKeys(session: Tx, id: number, entries: readonly DirectoryEntry[]): Promise<void> {
+async function putKeys(tx: Tx, id: number, entries: readonly DirectoryEntry[]): Promise<void> {
   const keys = entries.flatMap(({ number, identities }) =>
     identities.map((identity) => ({ ...identity, number })),
   );
-  if (keys.length > 0) await session.run(PUT_KEYS, { id, keys: toRecords(keys) });
+  if (keys.length > 0) await tx.run(PUT_KEYS, { id, keys: toRecords(keys) });
 }

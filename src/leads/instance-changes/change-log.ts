@@ -82,11 +82,11 @@ const CHANNEL = 'trackport_changes';
 /** Heard when this transaction is committed. */
 const NOTIFY = `NOTIFY ${CHANNEL}`;
 
-async function append(session: Statements, instanceId: string, changes: string): Promise<void> {
-  await session.get(LOCK);
-  const row = await session.get<{ position: number }>(APPEND, { instanceId, changes });
-  await session.run(REMOVE_OLD, { upTo: (row?.position ?? 0) - BATCHES_KEPT });
-  await session.get(NOTIFY);
+async function append(db: Statements, instanceId: string, changes: string): Promise<void> {
+  await db.get(LOCK);
+  const row = await db.get<{ position: number }>(APPEND, { instanceId, changes });
+  await db.run(REMOVE_OLD, { upTo: (row?.position ?? 0) - BATCHES_KEPT });
+  await db.get(NOTIFY);
 }
 
 type BatchRow = { position: number; instanceId: string; changes: string };

@@ -7,7 +7,7 @@ import {
   shownChange,
 } from './lead-change.ts';
 import { DAY } from '#shared/clock.ts';
-import type { Database, Tx } from '#shared/database.ts';
+import { type Database, send, type Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import { IS_CLAIMED, NAMED, readRepositoryId } from '../directory/directory-view.ts';
 import type { LeadStore } from '../lead-store.ts';
@@ -71,13 +71,13 @@ const NOTIFY = `NOTIFY ${CHANNEL}`;
  * for the first time, and nobody touched for a day, is no change: who follows the feed read it when they began.
  */
 export async function noteLeads(
-  session: Tx,
+  tx: Tx,
   touched: Touched,
   { isCrawl = false, seen }: { isCrawl?: boolean; seen?: ReadonlyMap<number, Seen> } = {},
 ): Promise<void> {
   if (touched.numbers.length === 0) return;
-  const { known, position } = await readKnown(session, touched);
-  const rows = await session.all<StateRow>(STATES, touched);
+  const { known, position } = await readKnown(tx, touched);
+  const rows = await tx.all<StateRow>(STATES, touched);
   const oldBefore = isCrawl ? touched.at - DAY : 0;
   const changes = rows.flatMap((row) => {
     const { number, updatedAt } = row;
@@ -86,7 +86,7 @@ export async function noteLeads(
     const state = { ...row, labels: JSON.parse(row.labels) as string[], ...seen?.get(number) };
     return nextChange(before, state, isOld ? updatedAt : position) ?? [];
   });
-  putChanges(session, touched.id, { changes, position });
+  putChanges(tx, touched.id, { changes, position });
 }
 
 type StateRow = { number: number; updatedAt: number; labels: string; isVisible: boolean };
@@ -94,10 +94,10 @@ type StateRow = { number: number; updatedAt: number; labels: string; isVisible: 
 export type Known = { known: ReadonlyMap<number, LeadChange>; position: number };
 
 /** Reads the changes that the feed has of these leads. `position`: of those that are made now. */
-export async function readKnown(session: Tx, touched: Touched): Promise<Known> {
+export async function readKnown(tx: Tx, touched: Touched): Promise<Known> {
   const [rows, last] = await Promise.all([
-    session.all<ChangeRow>(KNOWN, touched),
-    session.get<{ position?: number }>(LAST, touched),
+    tx.all<ChangeRow>(KNOWN, touched),
+    tx.get<{ position?: number }>(LAST, touched),
   ]);
   return {
     known: new Map(rows.map((row) => [row.number, toChange(row)])),
@@ -107,24 +107,24 @@ export async function readKnown(session: Tx, touched: Touched): Promise<Known> {
 
 /** Wakes those who wait for changes when there are some at `position`. */
 function putChanges(
-  session: Tx,
+  tx: Tx,
   id: number,
   { changes, position }: { changes: readonly LeadChange[]; position: number },
 ): void {
   if (changes.length === 0) return;
-  void session.run(PUT, { id, changes: toRecords(changes) });
-  if (changes.some((change) => change.position === position)) void session.get(NOTIFY);
+  send(tx, PUT, { id, changes: toRecords(changes) });
+  if (changes.some((change) => change.position === position)) void tx.get(NOTIFY);
 }
 
 /** Notes that nobody can read these leads any more, whatever the directory knows of them. */
-export async function hideLeads(session: Tx, touched: Touched): Promise<void> {
+export async function hideLeads(tx: Tx, touched: Touched): Promise<void> {
   if (touched.numbers.length === 0) return;
-  hideKnown(session, touched, await readKnown(session, touched));
+  hideKnown(tx, touched, await readKnown(tx, touched));
 }
 
 /** Hides `numbers` alone, by what was read of the leads before. */
 export function hideKnown(
-  session: Tx,
+  tx: Tx,
   { id, ...touched }: Touched,
   { known, position }: Known,
   numbers = touched.numbers,
@@ -133,27 +133,24 @@ export function hideKnown(
     const before = known.get(number);
     return before ? (nextChange(before, { ...before, isVisible: false }, position) ?? []) : [];
   });
-  putChanges(session, id, { changes, position });
+  putChanges(tx, id, { changes, position });
 }
 
 /** Hides those among the leads that are claimed. */
-export async function hideClaimed(session: Tx, touched: Touched): Promise<void> {
+export async function hideClaimed(tx: Tx, touched: Touched): Promise<void> {
   const [claimed, known] = await Promise.all([
-    session.all<{ number: number }>(CLAIMED, touched),
-    readKnown(session, touched),
+    tx.all<{ number: number }>(CLAIMED, touched),
+    readKnown(tx, touched),
   ]);
   const numbers = claimed.map(({ number }) => number);
-  hideKnown(session, touched, known, numbers);
+  hideKnown(tx, touched, known, numbers);
 }
 
 /** At the end of a full crawl. */
-export async function settleLeads(
-  session: Tx,
-  { id, at }: Omit<Touched, 'numbers'>,
-): Promise<void> {
-  const lost = await session.all<{ number: number }>(LOST, { id });
-  await hideLeads(session, { id, numbers: lost.map(({ number }) => number), at });
-  await session.run(FORGET, { id, before: at - FEED_READABLE_MS });
+export async function settleLeads(tx: Tx, { id, at }: Omit<Touched, 'numbers'>): Promise<void> {
+  const lost = await tx.all<{ number: number }>(LOST, { id });
+  await hideLeads(tx, { id, numbers: lost.map(({ number }) => number), at });
+  await tx.run(FORGET, { id, before: at - FEED_READABLE_MS });
 }
 
 const VISIBLE = `

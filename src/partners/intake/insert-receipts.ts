@@ -2,7 +2,7 @@ import type { EventIdKeys, NewEvent, NewReceipt, Sorted } from './new-receipt.ts
 import { type AskedAt, leadsToClaim, type MatchName, toNameKinds } from '#leads/directory/match.ts';
 import { digestIdentity, payloadIdentity, statusOf } from '../receipts/receipt.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
-import type { Tx } from '#shared/database.ts';
+import { sendRows, type Tx } from '#shared/database.ts';
 import { rowsInto, toRecords } from '#shared/sql.ts';
 import { readDirectoryView, readRepositoryId } from '#leads/directory/directory-view.ts';
 import {
@@ -104,9 +104,9 @@ export async function insertReceipts(writing: Writing, sorted: readonly Sorted[]
   const deletions = rows.filter(({ receipt }) => isDeletion(receipt)).map(toClaim);
   await claims.claim(deletions);
   // Nothing is read of them: the commit goes the same way.
-  void tx.insert(RECEIPTS, numbered.map(toReceiptRow));
-  void tx.insert(EVENTS, events);
-  void tx.insert(SAME_EVENTS, rows.map(toSameEventRow));
+  sendRows(tx, RECEIPTS, numbered.map(toReceiptRow));
+  sendRows(tx, EVENTS, events);
+  sendRows(tx, SAME_EVENTS, rows.map(toSameEventRow));
   claims.stand(deletions);
 }
 

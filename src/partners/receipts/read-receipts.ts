@@ -88,13 +88,13 @@ export async function readReceipt(db: Statements, id: string): Promise<ReceiptDe
 }
 
 async function selectPage(
-  session: Statements,
+  db: Statements,
   filter: ReceiptFilter,
   { limit, after = Number.MAX_SAFE_INTEGER }: { limit: number; after: number | undefined },
 ): Promise<ReceiptRow[]> {
-  const { from, number, where, values } = await receiptConditions(session, filter);
+  const { from, number, where, values } = await receiptConditions(db, filter);
   const inOrder = either('receipt.number', number);
-  return session.all<ReceiptRow>(
+  return db.all<ReceiptRow>(
     `SELECT ${COLUMNS} FROM ${from}
      WHERE ${where} AND ${number} < @after
      GROUP BY ${inOrder} ORDER BY ${inOrder} DESC LIMIT @limit`,

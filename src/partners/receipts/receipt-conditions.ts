@@ -87,16 +87,16 @@ const KINDS = ['outcome', 'status', 'partnerId'] as const;
  * that finds the fewest leads the way, so that a few among a million are found at once.
  */
 export async function receiptConditions(
-  session: Statements,
+  db: Statements,
   filter: ReceiptFilter,
 ): Promise<Conditions> {
   const isGiven = (name: Name): boolean => filter[name] !== undefined;
   const names = NAMES.filter(isGiven);
-  const leader = IDENTIFIERS.find(isGiven) ?? (await rarest(session, filter));
+  const leader = IDENTIFIERS.find(isGiven) ?? (await rarest(db, filter));
   const { from, number } = withEvents(leader ? leaders[leader] : ALL_RECEIPTS, filter);
   const where = names.map((name) => `${columns[name]} = @${name}`);
   if (filter.isAcknowledged === false) where.push('event.acknowledged_at IS NULL');
-  const time = await timeConditions(session, filter, number);
+  const time = await timeConditions(db, filter, number);
   return {
     from,
     number,
@@ -106,12 +106,12 @@ export async function receiptConditions(
 }
 
 async function timeConditions(
-  session: Statements,
+  db: Statements,
   { since = EARLIEST, before = LATEST }: ReceiptFilter,
   number: string,
 ): Promise<{ where: string[]; values?: Values }> {
   if (since === EARLIEST && before === LATEST) return { where: [] };
-  const { first, last } = await numbersBetween(session, since, before);
+  const { first, last } = await numbersBetween(db, since, before);
   return {
     where: [
       'receipt.received_at >= @since',
@@ -135,7 +135,7 @@ const COUNTED_ROWS_MAX = 1000;
 
 /** Of the kinds that are given, the one with the fewest rows. */
 async function rarest(
-  session: Statements,
+  db: Statements,
   filter: ReceiptFilter,
 ): Promise<(typeof KINDS)[number] | undefined> {
   const kinds = KINDS.filter((name) => filter[name] !== undefined);
@@ -144,7 +144,7 @@ async function rarest(
     const [table] = columns[name].split('.');
     const sql = `SELECT count(*) AS rows FROM
       (SELECT 1 FROM ${table} WHERE ${columns[name]} = @value LIMIT ${COUNTED_ROWS_MAX}) AS found`;
-    const row = await session.get<{ rows: number }>(sql, { value: filter[name] });
+    const row = await db.get<{ rows: number }>(sql, { value: filter[name] });
     return { name, rows: row?.rows ?? 0 };
   });
   return (await Promise.all(counted)).reduce((best, one) => (one.rows < best.rows ? one : best))
@@ -168,12 +168,8 @@ type Numbers = { first: number; last: number };
  * and the clock may have been set meanwhile: a filter on the time alone would have everything read
  * that is older or newer. All numbers where the span is so long that this is not much in proportion.
  */
-async function numbersBetween(
-  session: Statements,
-  since: number,
-  before: number,
-): Promise<Numbers> {
-  const row = await session.get<Numbers & { count: number }>(NUMBERS_BETWEEN, { since, before });
+async function numbersBetween(db: Statements, since: number, before: number): Promise<Numbers> {
+  const row = await db.get<Numbers & { count: number }>(NUMBERS_BETWEEN, { since, before });
   const { count, first, last } = row ?? { count: 0, first: 1, last: 0 };
   return count > ROWS_BETWEEN_MAX ? { first: 0, last: LATEST } : { first, last };
 }

@@ -47,44 +47,44 @@ const FORGET_RELEASES = `
      WHERE receipt = @receipt AND last_error = 'claim-released' AND ${CAN_BE_REPLAYED})`;
 
 export async function replay(
-  session: Tx,
+  tx: Tx,
   id: string,
   entry: AuditEntry,
 ): Promise<ReplayResult | undefined> {
-  const receipt = await findNumber(session, id);
+  const receipt = await findNumber(tx, id);
   if (receipt === undefined) return undefined;
-  await session.run(FORGET_RELEASES, { receipt });
-  const others = await session.all<{ outcome: Outcome; count: number }>(COUNT_OTHERS, { receipt });
+  await tx.run(FORGET_RELEASES, { receipt });
+  const others = await tx.all<{ outcome: Outcome; count: number }>(COUNT_OTHERS, { receipt });
   const left = Object.fromEntries(others.map(({ outcome, count }) => [outcome, count]));
-  return queue(session, [receipt], { entry, left });
+  return queue(tx, [receipt], { entry, left });
 }
 
 export async function replayAll(
-  session: Tx,
+  tx: Tx,
   filter: ReceiptFilter,
   entry: AuditEntry,
 ): Promise<ReplayResult> {
-  const { left } = await previewReplay(session, filter);
-  return queue(session, await receiptsToReplay(session, filter), { entry, left });
+  const { left } = await previewReplay(tx, filter);
+  return queue(tx, await receiptsToReplay(tx, filter), { entry, left });
 }
 
 export async function acknowledge(
-  session: Tx,
+  tx: Tx,
   id: string,
   entry: AuditEntry,
 ): Promise<number | undefined> {
-  const receipt = await findNumber(session, id);
+  const receipt = await findNumber(tx, id);
   if (receipt === undefined) return undefined;
-  const acknowledged = await session.run(ACKNOWLEDGE, {
+  const acknowledged = await tx.run(ACKNOWLEDGE, {
     receipt,
     ...stepOf('acknowledged', entry),
   });
-  if (acknowledged > 0) await appendAudit(session, { ...entry, changes: { acknowledged } });
+  if (acknowledged > 0) await appendAudit(tx, { ...entry, changes: { acknowledged } });
   return acknowledged;
 }
 
-async function findNumber(session: Statements, id: string): Promise<number | undefined> {
-  return (await session.get<{ number: number }>(FIND_NUMBER, { id }))?.number;
+async function findNumber(db: Statements, id: string): Promise<number | undefined> {
+  return (await db.get<{ number: number }>(FIND_NUMBER, { id }))?.number;
 }
 
 function stepOf(what: EventStep['what'], { at, actor }: AuditEntry): { now: number; step: string } {
@@ -92,25 +92,22 @@ function stepOf(what: EventStep['what'], { at, actor }: AuditEntry): { now: numb
 }
 
 async function queue(
-  session: Tx,
+  tx: Tx,
   receipts: readonly number[],
   { entry, left }: { entry: AuditEntry; left: ReplayResult['left'] },
 ): Promise<ReplayResult> {
-  const queued = await session.run(QUEUE_RECEIPTS, { receipts, ...stepOf('replayed', entry) });
+  const queued = await tx.run(QUEUE_RECEIPTS, { receipts, ...stepOf('replayed', entry) });
   if (queued > 0) {
-    await session.run(REFRESH_RECEIPT_STATUS, { receipts });
-    await appendAudit(session, { ...entry, changes: { ...entry.changes, queued } });
+    await tx.run(REFRESH_RECEIPT_STATUS, { receipts });
+    await appendAudit(tx, { ...entry, changes: { ...entry.changes, queued } });
   }
   return { queued, left };
 }
 
 /** Counts what `replayAll` queues and leaves. */
-export async function previewReplay(
-  session: Statements,
-  filter: ReceiptFilter,
-): Promise<ReplayPreview> {
-  const { from, number, where, values } = await receiptConditions(session, filter);
-  const counts = await session.all<{ outcome: Outcome; isKept: boolean; count: number }>(
+export async function previewReplay(db: Statements, filter: ReceiptFilter): Promise<ReplayPreview> {
+  const { from, number, where, values } = await receiptConditions(db, filter);
+  const counts = await db.all<{ outcome: Outcome; isKept: boolean; count: number }>(
     `SELECT outcome, payload IS NOT NULL AS is_kept, count(*) AS count FROM event
      WHERE ${ENDED_BADLY} AND receipt IN (SELECT ${number} FROM ${from} WHERE ${where})
      GROUP BY 1, 2`,
@@ -123,9 +120,9 @@ export async function previewReplay(
   return { queued: of(true), left: of(false) };
 }
 
-async function receiptsToReplay(session: Statements, filter: ReceiptFilter): Promise<number[]> {
-  const { from, number, where, values } = await receiptConditions(session, filter);
-  const rows = await session.all<{ number: number }>(
+async function receiptsToReplay(db: Statements, filter: ReceiptFilter): Promise<number[]> {
+  const { from, number, where, values } = await receiptConditions(db, filter);
+  const rows = await db.all<{ number: number }>(
     `SELECT DISTINCT ${number} AS number FROM ${from}
      WHERE ${where} AND receipt.number IN (SELECT receipt FROM event WHERE ${CAN_BE_REPLAYED})`,
     values,

@@ -55,16 +55,16 @@ const NAMING_PEOPLE = `
   ORDER BY event`;
 
 /** By the rule by which a deletion is matched at any other time. */
-export const claimLearnt: ClaimLearnt = async (session, repository, learnt, now) => {
+export const claimLearnt: ClaimLearnt = async (tx, repository, learnt, now) => {
   const { id } = repository;
   const events =
     'numbers' in learnt
-      ? await session.all<{ event: number }>(NAMING_LEADS, { id, numbers: learnt.numbers })
-      : await session.all<{ event: number }>(NAMING_PEOPLE, {
+      ? await tx.all<{ event: number }>(NAMING_LEADS, { id, numbers: learnt.numbers })
+      : await tx.all<{ event: number }>(NAMING_PEOPLE, {
           id,
           hashes: toRecords(learnt.hashes.map((hash) => ({ hash }))),
         });
-  for (const { event } of events) await claimLate(session, repository, { event, now });
+  for (const { event } of events) await claimLate(tx, repository, { event, now });
 };
 
 const STATE = `
@@ -96,23 +96,23 @@ type EventState = {
 type NameRow = { kind: IdentityKind | 'lead-id'; keyHash?: Buffer; number?: number };
 
 async function claimLate(
-  session: Tx,
+  tx: Tx,
   { id, name }: KnownRepository,
   { event, now }: { event: number; now: number },
 ): Promise<void> {
   const [rows, claimed, state] = await Promise.all([
-    session.all<NameRow>(NAMES, { event }),
-    session.all<{ number: number }>(EVER_CLAIMED, { event, id }),
-    session.get<EventState>(STATE, { event }),
+    tx.all<NameRow>(NAMES, { event }),
+    tx.all<{ number: number }>(EVER_CLAIMED, { event, id }),
+    tx.get<EventState>(STATE, { event }),
   ]);
   if (!state) return;
   const names = rows.map(toMatchName);
-  const view = await readDirectoryView(session, name, names);
+  const view = await readDirectoryView(tx, name, names);
   const known = new Set(numbersOf(claimed));
   const { createdBefore = Infinity, receivedAt } = state;
   const { leads } = matchLeads(names, view, { createdBefore, receivedAt });
   const late = leads.filter((number) => !known.has(number));
-  if (late.length > 0) await addLeads(session, { repositoryId: id, late, now }, state);
+  if (late.length > 0) await addLeads(tx, { repositoryId: id, late, now }, state);
 }
 
 function toMatchName({ kind, keyHash, number }: NameRow): MatchName {
@@ -140,22 +140,22 @@ type Late = { repositoryId: number; late: readonly number[]; now: number };
 
 /** Claims the leads for the event, and has them acted on: one that was settled is open again. */
 async function addLeads(
-  session: Tx,
+  tx: Tx,
   { repositoryId, late, now }: Late,
   state: EventState,
 ): Promise<void> {
   const { event, receiptId } = state;
   const order = { repositoryId, receiptId, event, numbers: late };
-  const before = await claimedBy(session, { repositoryId, event });
+  const before = await claimedBy(tx, { repositoryId, event });
   const leadIds = toLeadIds(
     [...new Set([...fromLeadIds(state.leadIds), ...late])].sort((left, right) => left - right),
   );
-  await insertClaims(session, order.repositoryId, claimsOf(order, now));
+  await insertClaims(tx, order.repositoryId, claimsOf(order, now));
   if (state.outcome === 'PENDING' && state.stage === 'match') {
-    await session.run(MATCH_ANEW, { event, leadIds });
+    await tx.run(MATCH_ANEW, { event, leadIds });
     return;
   }
-  confirmClaims(session, order);
+  confirmClaims(tx, order);
   const progress: ActProgress = {
     stage: 'act',
     actions: JSON.parse(state.actions ?? '[]') as Action[],
@@ -164,8 +164,8 @@ async function addLeads(
       ...late.map((number) => ({ number, state: 'open' as const })),
     ],
   };
-  await session.run(REOPEN, { event, now, leadIds, progress: JSON.stringify(progress) });
-  await session.run(REFRESH_RECEIPT_STATUS, { receipts: [state.receipt] });
+  await tx.run(REOPEN, { event, now, leadIds, progress: JSON.stringify(progress) });
+  await tx.run(REFRESH_RECEIPT_STATUS, { receipts: [state.receipt] });
 }
 
 /** Progress of the leads that it had before: done when the event was DONE, and else to be tried again. */

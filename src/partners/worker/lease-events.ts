@@ -7,7 +7,7 @@ import {
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
-import type { Database, Tx } from '#shared/database.ts';
+import { type Database, send, type Tx } from '#shared/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import { either, toJson } from '#shared/sql.ts';
 import { type EventErrorCode, type EventStep, openPayload } from '../receipts/receipt.ts';
@@ -156,7 +156,7 @@ export async function leaseEvents(
     const rows =
       among > limit ? next.sort((one, other) => one.dueAt - other.dueAt).slice(0, limit) : next;
     const events = rows.map(({ event }) => event);
-    if (rows.length > 0) void tx.run(LEASE, { events, token, until: now + EVENT_LEASE_MS });
+    if (rows.length > 0) send(tx, LEASE, { events, token, until: now + EVENT_LEASE_MS });
     return rows.map((row) => ({ ...row, lease: `${token}/${row.event}` }));
   });
   return leased.map((row) => toItem(sealer, row));
@@ -198,15 +198,15 @@ export async function forgetLeases(
     await tx.run(FORGET_LEASES);
     for (const { event } of await tx.all<{ event: number }>(CAME_AGAIN))
       await tx.run(REQUEUE_REPEATED, { event, lease: undefined });
-    void tx.run(DUE_NOW, { now });
+    send(tx, DUE_NOW, { now });
   });
 }
 
 /** Gives an item back as it is, so that it can be leased at once. */
 export async function giveBack(db: Database, item: WorkItem): Promise<void> {
   await db.exclusive(async (tx) => {
-    void tx.run(GIVE_BACK, leaseOf(item));
-    void tx.run(REQUEUE_REPEATED, leaseOf(item));
+    send(tx, GIVE_BACK, leaseOf(item));
+    send(tx, REQUEUE_REPEATED, leaseOf(item));
   });
 }
 
@@ -263,7 +263,7 @@ async function rescheduleIn(
   const json = { progress: toJson(progress), step: toJson(step) };
   const row = { ...leaseOf(item), ...json, dueAt, attempts, lastError };
   const isMine = tx.run(RESCHEDULE, row);
-  void tx.run(REQUEUE_REPEATED, leaseOf(item));
+  send(tx, REQUEUE_REPEATED, leaseOf(item));
   return (await isMine) > 0;
 }
 
@@ -296,7 +296,7 @@ export async function settle(
   ]);
   if (!settled) return repeated > 0 ? 'again' : 'lost';
   if (outcome === 'UNMATCHED') await withdrawAll(tx, repository, { item, now });
-  void tx.run(REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
+  send(tx, REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
   return 'settled';
 }
 
@@ -314,7 +314,7 @@ async function withdrawAll(
   const order = { repositoryId, receiptId, event, numbers };
   await withdrawClaims(tx, order, { reason: 'unmatched', now });
   const leadIds = toLeadIds(await claimedBy(tx, order));
-  void tx.run(SET_LEADS, { event, leadIds });
+  send(tx, SET_LEADS, { event, leadIds });
 }
 
 /** Should an alarm ever be missed. */

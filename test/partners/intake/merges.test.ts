@@ -1,5 +1,5 @@
 /** Merges of people on the partner's side: from the 202 on, a deletion by the id that is left finds all of them. */
-import type { LeadStore } from '#leads/lead-store.ts';
+import type { DirectoryStore } from '#leads/lead-store.ts';
 import { describe, expect, test } from 'vitest';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { externalId } from '../../support/identities.ts';
@@ -56,7 +56,7 @@ describe.each([
   async function setUp() {
     const world = await open();
     const { deliver, receipts, claims } = world;
-    const put = (directory: LeadStore, number: number, ...ids: LeadIdentity[]) =>
+    const put = (directory: DirectoryStore, number: number, ...ids: LeadIdentity[]) =>
       putEntries(directory, [entry(number, { identities: ids })]);
     return {
       ...world,

@@ -45,17 +45,17 @@ export function openDatabase(options: PoolOptions): PostgresDatabase {
     const query = { name, text, values: valuesOf(statement, values), rowMode: 'array' } as const;
     return guard(() => client.query<unknown[]>(query));
   };
-  const transact = <T>(work: (session: Tx) => Promise<T>, lock?: string): Promise<T> =>
+  const transact = <T>(work: (tx: Tx) => Promise<T>, lock?: string): Promise<T> =>
     lend(pool, (client) => inTransaction((...input) => run(client, ...input), work, lock));
   let closed: Promise<void> | undefined;
-  const session = createStatements((...input) => lend(pool, (client) => run(client, ...input)));
+  const statements = createStatements((...input) => lend(pool, (client) => run(client, ...input)));
   // An instance has one queue of these: they would only wait for each other, and each take a connection for it.
   const takeTurn = createQueue();
   return {
-    ...session,
+    ...statements,
     transaction: (work) => withRetries(() => transact(work)),
     exclusive: (work) => takeTurn(() => withRetries(() => transact(work, LOCK_FOR_CLAIMS))),
-    dataVersion: createVersionReader(session),
+    dataVersion: createVersionReader(statements),
     // Dropped content stays in the server's files until it cleans them up; it was encrypted.
     truncateWal: async () => true,
     listen: createListening(clientOf(options)),
@@ -88,11 +88,7 @@ type Run = (sql: string, values: Values | undefined) => Promise<Result>;
  * Begins with the first statement, which is on its way before the server has answered, as is the commit behind
  * statements that nobody waits for.
  */
-async function inTransaction<T>(
-  run: Run,
-  work: (session: Tx) => Promise<T>,
-  lock?: string,
-): Promise<T> {
+async function inTransaction<T>(run: Run, work: (tx: Tx) => Promise<T>, lock?: string): Promise<T> {
   let begun: Promise<unknown> | undefined;
   let isOver = false;
   /** The first one is the cause of all behind it. */
@@ -109,14 +105,14 @@ async function inTransaction<T>(
     withoutWarning(
       Promise.all(['BEGIN', ...(lock === undefined ? [] : [lock])].map((sql) => send(sql, {}))),
     );
-  const session = createStatements(async (sql, values) => {
+  const tx = createStatements(async (sql, values) => {
     // It would be in nobody's transaction, or in somebody else's.
     if (isOver) throw new Error('the transaction is over');
     begun ??= begin();
     return send(sql, values);
   });
   try {
-    const result = await work(session as Tx).finally(() => {
+    const result = await work(tx as Tx).finally(() => {
       isOver = true;
     });
     if (begun && !(await commit(send))) throw failure?.error ?? new Error(NOT_COMMITTED);
@@ -182,11 +178,11 @@ const SNAPSHOT = `SELECT concat_ws(' ', pg_current_snapshot(), ${SERVER_IDENTITY
  * when something else was, in another database of the server. Calls that come while the server is
  * asked share the next question.
  */
-export function createVersionReader(session: Pick<Statements, 'get'>): () => Promise<number> {
+export function createVersionReader(db: Pick<Statements, 'get'>): () => Promise<number> {
   let seen: string | undefined;
   let version = 0;
   return createNextTurnFlight(async () => {
-    const row = await session.get<{ snapshot: string }>(SNAPSHOT);
+    const row = await db.get<{ snapshot: string }>(SNAPSHOT);
     if (row?.snapshot !== seen) version += 1;
     seen = row?.snapshot;
     return version;

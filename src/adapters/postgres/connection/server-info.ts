@@ -26,8 +26,8 @@ const INFO = `
   FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database()`;
 
 /** @throws {store-unavailable} */
-export async function readServerInfo(session: Statements): Promise<ServerInfo> {
-  const info = await session.get<ServerInfo>(INFO);
+export async function readServerInfo(db: Statements): Promise<ServerInfo> {
+  const info = await db.get<ServerInfo>(INFO);
   if (!info) throw new Error('the server knows neither its user nor its database');
   return info;
 }

@@ -67,7 +67,7 @@ const IN_USE = 'Another process has the store open. Wait until it is done, or en
  * Lets `work` have a stopped store for itself: the whole of what it writes is there afterwards, or nothing.
  * @throws {store-unavailable} also when it is in use, is not there, or has another schema than today's
  */
-export async function withStopped<T>(path: string, work: (session: Tx) => Promise<T>): Promise<T> {
+export async function withStopped<T>(path: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   if (!existsSync(path)) throw unavailable('There is no such file.');
   await refuseOtherFile(path);
   const store = openAlone(path);

@@ -176,7 +176,7 @@ function watchIdle() {
   };
 }
 
-/** The session of a transaction whose statements `send` runs. */
+/** A transaction whose statements `send` runs. */
 export function toTx(tx: number, send: (request: StatementRequest) => Promise<unknown>): Tx {
   const all = async <Row>(kind: 'all' | 'get', sql: string, values: Values): Promise<Row[]> =>
     toRows<Row>((await send({ kind, tx, sql, values: toStoredValues(sql, values) })) as Rows);

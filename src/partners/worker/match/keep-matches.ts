@@ -23,7 +23,7 @@ import {
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
 import { REQUEUE_REPEATED, withStep } from '../../receipts/requeue.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { Database, Tx } from '#shared/database.ts';
+import { type Database, send, type Tx } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { either, toRecords } from '#shared/sql.ts';
@@ -149,31 +149,31 @@ export function endFailed(
  * lower case, here and below.
  */
 export async function keepMatches(
-  session: Tx,
+  tx: Tx,
   repository: string,
   matches: readonly NewMatch[],
 ): Promise<(readonly number[] | undefined)[]> {
   const events = matches.map(({ item }) => item.event);
   const [leases, repositoryId] = await Promise.all([
-    session.all<{ event: number; lease?: string; again: number }>(LEASES, { events }),
-    readRepositoryId(session, repository),
+    tx.all<{ event: number; lease?: string; again: number }>(LEASES, { events }),
+    readRepositoryId(tx, repository),
   ]);
   const known = new Map(leases.map((one) => [one.event, one]));
   const ours = matches.filter(({ item }) => known.get(item.event)?.lease === item.lease);
   const deletions = ours.filter(({ item }) => item.path === 'deletions');
-  const held = await claimMatches(session, repositoryId, deletions);
+  const held = await claimMatches(tx, repositoryId, deletions);
   const leadsOf = ({ item, match }: NewMatch): readonly number[] =>
     item.path === 'deletions' ? (held.get(item.event) ?? []) : match.leads;
   const rows = ours.map((one) => toRow({ ...one, leads: leadsOf(one), repositoryId }));
-  if (rows.length > 0) void session.run(KEEP, { matches: toRecords(rows) });
+  if (rows.length > 0) send(tx, KEEP, { matches: toRecords(rows) });
   for (const { item } of ours)
-    if ((known.get(item.event)?.again ?? 0) > 0) void session.run(REQUEUE_REPEATED, leaseOf(item));
+    if ((known.get(item.event)?.again ?? 0) > 0) send(tx, REQUEUE_REPEATED, leaseOf(item));
   return matches.map((one) => (ours.includes(one) ? leadsOf(one) : undefined));
 }
 
 /** Claims what deletions name, takes back what they do not, and answers what each event holds then. */
 async function claimMatches(
-  session: Tx,
+  tx: Tx,
   repositoryId: number | undefined,
   deletions: readonly NewMatch[],
 ): Promise<Map<number, number[]>> {
@@ -185,21 +185,21 @@ async function claimMatches(
     now: (next ?? plan).now,
   }));
   await insertClaims(
-    session,
+    tx,
     repositoryId,
     orders.flatMap(({ order, now }) => claimsOf(order, now)),
   );
   for (const { order, conflicts, isForGood, now } of orders) {
-    if (isForGood) confirmClaims(session, order);
-    await withdrawClaims(session, { ...order, numbers: conflicts }, { reason: CONFLICT, now });
+    if (isForGood) confirmClaims(tx, order);
+    await withdrawClaims(tx, { ...order, numbers: conflicts }, { reason: CONFLICT, now });
   }
   const forGood = orders.filter(({ isForGood }) => isForGood);
-  const left = await provisionalClaims(session, repositoryId, eventsOf(forGood));
+  const left = await provisionalClaims(tx, repositoryId, eventsOf(forGood));
   for (const { order, now } of forGood) {
     const numbers = left.get(order.event) ?? [];
-    await withdrawClaims(session, { ...order, numbers }, { reason: 'better-match', now });
+    await withdrawClaims(tx, { ...order, numbers }, { reason: 'better-match', now });
   }
-  return claimsHeld(session, repositoryId, eventsOf(orders));
+  return claimsHeld(tx, repositoryId, eventsOf(orders));
 }
 
 function eventsOf(orders: readonly { order: ClaimOrder }[]): number[] {
