@@ -6,8 +6,10 @@ import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import type { Area } from '#http/context.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
-import type { PagesContext } from '#portal/context.ts';
-import { addPages, portalArea } from '#portal/portal.ts';
+import type { PortalContext } from '#portal/context.ts';
+import { addPortal } from '#portal/portal.ts';
+import { createPortalCookies } from '#portal/routes/cookies.ts';
+import { createFormTokens } from '#portal/routes/form-bodies.ts';
 import { HOUR, SECOND, sleepUntilAborted, untilAborted } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
@@ -20,7 +22,7 @@ import type { Bearer, App } from './compose.ts';
 type Served = Bearer & {
   portal: NonNullable<FixedConfig['portal']>;
   rules: NonNullable<Config['identity']>;
-  readiness: PagesContext['readiness'];
+  readiness: PortalContext['readiness'];
 };
 
 const PURGE_EVERY_MS = HOUR;
@@ -30,65 +32,52 @@ const DEAD_LETTERS_EVERY_MS = 10 * SECOND;
 
 /** The portal on the open store and the issuer of the service. */
 export async function composePortal(app: App, served: Served): Promise<Area> {
-  const { config, store, clock, cleanup } = app;
-  const { rules } = served;
+  const { config, settings, store, clock, cleanup, bodies } = app;
+  const { portal, rules, catalog, readiness } = served;
   const closed = new AbortController();
   cleanup.push('the portal', () => closed.abort());
   const sealer = createSealer(deriveKey(store.secretKey, 'sessions'));
   const sessions = createSessions({ db: store.database, sealer, clock });
   void purgeNowAndThen(sessions, app, closed.signal);
-  return (scope, context) =>
-    portalArea(
-      scope,
-      context,
-      {
-        repository: config.tracker.repository,
-        issuer: rules.issuer,
-        audience: rules.audience,
+  return (scope, http) =>
+    addPortal(scope, {
+      ...http,
+      sessions,
+      signIn: composeSignIn(app, served, {
+        publicUrl: http.publicUrl,
         sessions,
-        sealer,
-        idempotency: createIdempotency({ db: store.database, clock }),
-        formKey: deriveKey(store.secretKey, 'forms'),
-        signIn: composeSignIn(app, served, {
-          publicUrl: context.publicUrl,
-          sessions,
-          closed: closed.signal,
-        }),
-        deadLetters: deadLettersOf(app),
-        parseForm: app.bodies.form,
-      },
-      (routes) => addPages(routes, pagesContextOf(app, served, context.publicUrl)),
-    );
+        closed: closed.signal,
+      }),
+      cookies: createPortalCookies(http.publicUrl),
+      sealer,
+      issuer: rules.issuer,
+      audience: rules.audience,
+      formTokens: createFormTokens(deriveKey(store.secretKey, 'forms')),
+      parseForm: bodies.form,
+      idempotency: createIdempotency({ db: store.database, clock }),
+      repository: config.tracker.repository,
+      deadLetters: deadLettersOf(app),
+      catalog,
+      leadFeed: app.leads.leadFeed,
+      traffic: app.traffic,
+      tracker: shownTracker(app),
+      readiness,
+      hasReadyz: config.server.opsPort === undefined,
+      defaultLimit: () => settings.current().consumers.limitPerMinute,
+      readSpecText: bodies.specText,
+      portalClientId: portal.clientId,
+    });
 }
 
-function pagesContextOf(
-  app: App,
-  { portal, catalog, readiness }: Served,
-  publicUrl: () => string,
-): PagesContext {
-  const { config, settings, tracker, access, partners, claimedLeads, traffic } = app;
+function shownTracker({ config, settings, tracker }: App): PortalContext['tracker'] {
   const { apiUrl, repository } = config.tracker;
   return {
-    access,
-    partners,
-    catalog,
-    leadFeed: app.leads.leadFeed,
-    claimedLeads,
-    traffic,
-    tracker: {
-      quota: () => tracker.leadTracker.quota(),
-      lastFailure: () => tracker.lastFailure(),
-      hasWebhookSecret: () => settings.current().tracker.webhookSecrets.length > 0,
-      labels: () => untilAborted(readLabels(tracker), AbortSignal.timeout(LABELS_WAIT_MS)),
-      ownLabels: () => [config.leads.approvedLabel, settings.current().deletions.deletedLabel],
-      issueAddress: issueAddressOf(apiUrl, repository),
-    },
-    readiness,
-    hasReadyz: config.server.opsPort === undefined,
-    defaultLimit: () => settings.current().consumers.limitPerMinute,
-    readSpecText: app.bodies.specText,
-    portalClientId: portal.clientId,
-    publicUrl,
+    quota: () => tracker.leadTracker.quota(),
+    lastFailure: () => tracker.lastFailure(),
+    hasWebhookSecret: () => settings.current().tracker.webhookSecrets.length > 0,
+    labels: () => untilAborted(readLabels(tracker), AbortSignal.timeout(LABELS_WAIT_MS)),
+    ownLabels: () => [config.leads.approvedLabel, settings.current().deletions.deletedLabel],
+    issueAddress: issueAddressOf(apiUrl, repository),
   };
 }
 

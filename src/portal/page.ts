@@ -24,6 +24,8 @@ export type PortalPage = {
   meta?: readonly HtmlValue[];
   /** At the right of the heading: links and buttons. */
   actions?: HtmlValue;
+  /** Says what of the address was not followed, in place of what the action before this page left. */
+  notice?: string;
   /** It shows what is under way: the page's script opens it again until it does not. */
   isWaiting?: boolean;
 };
@@ -78,8 +80,8 @@ export type PortalPerson = {
   scopes: readonly string[];
   /** Bound to the session; every form carries it as `formToken`. */
   formToken: string;
-  /** New with every page: what must not be done twice is known again by it. */
-  formId: string;
+  /** New with every page whose form is done once: when that is sent twice, it is known again by this. */
+  formId?: string | undefined;
   /** End of the session without another use; milliseconds since the Unix epoch. */
   sessionEndsMs: number;
 };

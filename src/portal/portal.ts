@@ -1,50 +1,63 @@
 /** The management portal as one area of the server. */
-import type { HttpApp, HttpContext } from '#http/context.ts';
+import type { HttpApp } from '#http/context.ts';
 import { addAssetRoutes } from './assets.ts';
-import type { PortalService, PagesContext } from './context.ts';
-import { createPortalCookies } from './routes/cookies.ts';
-import { earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
-import { acceptForms, createFormTokens } from './routes/form-bodies.ts';
-import { addFallbackRoutes, createPortalRoutes } from './routes/portal-routes.ts';
-import { PORTAL_ROUTE } from './routes/send-page.ts';
+import type { PortalContext } from './context.ts';
+import { addFallbackRoutes, earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
+import { acceptForms } from './routes/form-bodies.ts';
+import type { PortalRoute } from './routes/page-route.ts';
+import { pathOf } from './routes/portal-request.ts';
+import { PORTAL_HEADERS, PORTAL_ROUTE } from './routes/send-page.ts';
 import { addSignInRoutes } from './sign-in/routes.ts';
-import { type PortalRoutes, addActions } from './routes/page-actions.ts';
-import { auditPages } from './pages/audit.ts';
-import { overviewPages } from './pages/overview/overview-page.ts';
-import { partnerPages } from './pages/partners/partners-page.ts';
-import {
-  addKey,
-  revokeConsumer,
-  revokeKey,
-  rotateKey,
-} from './pages/consumers/consumer-confirmations.ts';
-import { artifactPages } from './pages/catalog/artifact-page.ts';
+import { auditFile, auditPage } from './pages/audit.ts';
+import { overviewPage } from './pages/overview/overview-page.ts';
+import { partnersPage } from './pages/partners/partners-page.ts';
+import { artifactPage, specFile } from './pages/catalog/artifact-page.ts';
 import { catalogListPage } from './pages/catalog/catalog-list.ts';
-import { claimPages, releaseLead } from './pages/receipts/claim-pages.ts';
+import { claimListPage, claimPage, releaseLead } from './pages/receipts/claim-pages.ts';
 import { consumerListPage } from './pages/consumers/consumer-list.ts';
 import { consumerPage } from './pages/consumers/consumer-page.ts';
-import { consumerPath } from './paths.ts';
-import { consumerSettings } from './pages/consumers/consumer-settings.ts';
+import { consumerActions } from './pages/consumers/consumer-actions.ts';
 import { createConsumer } from './pages/consumers/create-consumer.ts';
 import { draftActions } from './pages/catalog/draft-pages.ts';
 import { lifecycleActions } from './pages/catalog/lifecycle-actions.ts';
-import { ofConsumer } from './pages/consumers/consumer-words.ts';
 import { publish } from './pages/catalog/publish-action.ts';
-import { receiptActions, receiptPage } from './pages/receipts/receipt-page.ts';
+import { certificateFile } from './pages/receipts/certificate-card.ts';
+import { acknowledge, receiptPage, replay } from './pages/receipts/receipt-page.ts';
 import { receiptListPage } from './pages/receipts/receipt-list.ts';
 import { replayAll } from './pages/receipts/replay-page.ts';
 import { wordsPage } from './pages/receipts/words-page.ts';
 
-/** Everything below `/portal`; `add` adds the pages. */
-export function portalArea(
-  app: HttpApp,
-  http: HttpContext,
-  service: PortalService,
-  add: (portal: PortalRoutes) => void,
-): void {
-  const cookies = createPortalCookies(http.publicUrl);
-  const context = { ...http, ...service, cookies, formTokens: createFormTokens(service.formKey) };
-  http.problemPages.add(earlyErrorPage(context));
+/** Every page of the portal with its actions. */
+export const portalPages: readonly PortalRoute[] = [
+  overviewPage,
+  consumerListPage,
+  createConsumer,
+  consumerPage,
+  ...consumerActions,
+  receiptListPage,
+  replayAll,
+  wordsPage,
+  receiptPage,
+  certificateFile,
+  acknowledge,
+  replay,
+  claimListPage,
+  claimPage,
+  releaseLead,
+  partnersPage,
+  catalogListPage,
+  artifactPage,
+  specFile,
+  ...draftActions,
+  publish,
+  ...lifecycleActions,
+  auditPage,
+  auditFile,
+];
+
+/** Adds everything below `/portal`. */
+export function addPortal(app: HttpApp, context: PortalContext, pages = portalPages): void {
+  context.problemPages.add(earlyErrorPage(context));
   app.decorateRequest('portalSession', undefined);
   acceptForms(app, context);
   installErrorPages(app, context);
@@ -52,39 +65,23 @@ export function portalArea(
   app.get('/portal/', PORTAL_ROUTE, async (_request, reply) => reply.redirect('/portal', 308));
   addAssetRoutes(app);
   addSignInRoutes(app, context);
-  const portal = createPortalRoutes(app, context);
-  add(portal);
-  portal.finish();
+  for (const page of pages) page.add(app, context);
+  redirectActionsToPages(app, pages);
 }
 
-/** Every page of the portal with its actions. */
-export function addPages(portal: PortalRoutes, context: PagesContext): void {
-  overviewPages(portal, context);
-  consumerPages(portal, context);
-  receiptPages(portal, context);
-  partnerPages(portal, context);
-  catalogPages(portal, context);
-  auditPages(portal, context);
-}
-
-export function consumerPages(portal: PortalRoutes, context: PagesContext): void {
-  consumerListPage(portal, context);
-  portal.page(consumerPath(':id'), ofConsumer, (request) => consumerPage(context, request));
-  addActions(portal, context, [createConsumer, ...consumerSettings]);
-  addActions(portal, context, [revokeConsumer, addKey, rotateKey, revokeKey]);
-}
-
-/** Receipts of partners, and the claims of deletions on leads. */
-export function receiptPages(portal: PortalRoutes, context: PagesContext): void {
-  receiptListPage(portal, context);
-  receiptPage(portal, context);
-  claimPages(portal, context);
-  wordsPage(portal);
-  addActions(portal, context, [replayAll, ...receiptActions, releaseLead]);
-}
-
-export function catalogPages(portal: PortalRoutes, context: PagesContext): void {
-  catalogListPage(portal, context);
-  artifactPages(portal, context);
-  addActions(portal, context, [...draftActions, publish, ...lifecycleActions]);
+/** Leads from the address of an action, as after a form that came back, to the page above it. */
+function redirectActionsToPages(app: HttpApp, all: readonly PortalRoute[]): void {
+  const pages = new Set(
+    all.filter(({ methods }) => methods.includes('GET')).map(({ path }) => path),
+  );
+  for (const { path, methods } of all) {
+    if (methods.includes('GET')) continue;
+    const segments = path.split('/');
+    const isPage = (count: number): boolean => pages.has(segments.slice(0, count).join('/'));
+    const count = segments.findLastIndex((_segment, at) => isPage(at + 1)) + 1;
+    app.get(path, PORTAL_ROUTE, async (request, reply) => {
+      const page = pathOf(request).split('/').slice(0, count).join('/');
+      return reply.headers(PORTAL_HEADERS).redirect(page === '' ? '/portal' : page, 303);
+    });
+  }
 }

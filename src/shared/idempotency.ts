@@ -39,6 +39,8 @@ export type IdempotentWork<View> = {
   render: (view: View) => StoredResponse;
   /** The work stores a response in the transaction of its change. Default: it is stored behind the work. */
   isStoredByWork?: true;
+  /** A repeat waits for the first call in this process, in place of being refused, and shares its failure. */
+  waitsForFirst?: true;
 };
 
 /** `isReplayed`: it was stored by an earlier call. */
@@ -49,28 +51,50 @@ export type Idempotency = {
    * Does `work` once per key and sends its response again to every repeat of the request for 24
    * hours. The response is committed with what the request changed, so that a crash leaves both or
    * none of them. A request that fails leaves its key free.
-   * @throws {idempotency-in-progress} while the first one runs
+   * @throws {idempotency-in-progress} while the first one runs, unless the work says that a repeat waits
    * @throws {idempotency-mismatch} when the key came with another payload
    */
   respond<View>(request: KeyedRequest, work: IdempotentWork<View>): Promise<IdempotentResponse>;
 };
 
 export function createIdempotency({ db, clock }: { db: Database; clock: Clock }): Idempotency {
-  /** Fingerprints of the requests that this process works on. */
-  const running = new Map<string, Buffer>();
+  /** The requests that this process works on. */
+  const running = new Map<string, Running>();
   return {
     respond: async (request, work) => {
       const call = toKeyedCall(request, clock.now());
       const name = call.digest.toString('base64');
-      refuseRunning(running.get(name), call);
-      running.set(name, call.fingerprint);
+      const first = running.get(name);
+      if (first) return repeatOf(first, call, work);
+      const responding = respond(db, call, work);
+      running.set(name, { fingerprint: call.fingerprint, responding });
       try {
-        return (await replay(db, call)) ?? (await workAndStore(db, call, work));
+        return await responding;
       } finally {
         running.delete(name);
       }
     },
   };
+}
+
+type Running = { fingerprint: Buffer; responding: Promise<IdempotentResponse> };
+
+async function repeatOf(
+  { fingerprint, responding }: Running,
+  call: KeyedCall,
+  { waitsForFirst = false }: { waitsForFirst?: boolean },
+): Promise<IdempotentResponse> {
+  if (!fingerprint.equals(call.fingerprint)) refuseMismatch();
+  if (!waitsForFirst) refuseTaken('The first call with this `Idempotency-Key` is still running.');
+  return { ...(await responding), isReplayed: true };
+}
+
+async function respond<View>(
+  db: Database,
+  call: KeyedCall,
+  work: IdempotentWork<View>,
+): Promise<IdempotentResponse> {
+  return (await replay(db, call)) ?? workAndStore(db, call, work);
 }
 
 async function replay(db: Database, call: KeyedCall) {
@@ -106,12 +130,6 @@ function toKeyedCall(
     fingerprint: sha256(JSON.stringify(payload) ?? ''),
     now,
   };
-}
-
-function refuseRunning(running: Buffer | undefined, { fingerprint }: KeyedCall): void {
-  if (running === undefined) return;
-  if (!running.equals(fingerprint)) refuseMismatch();
-  refuseTaken('The first call with this `Idempotency-Key` is still running.');
 }
 
 /** @throws {idempotency-in-progress} always */

@@ -39,6 +39,35 @@ describe('a keyed call', () => {
     });
   });
 
+  test('that runs is waited for by a repeat that says so, which shares how it ends', async () => {
+    const { db, clock } = setUp();
+    const idempotency = createIdempotency({ db, clock });
+    for (const failure of [undefined, new TrackportError('version-exists')]) {
+      const { promise: begun, resolve: end } = Promise.withResolvers<void>();
+      let runs = 0;
+      const work = async (): Promise<string> => {
+        runs += 1;
+        await begun;
+        if (failure) throw failure;
+        return 'ünï';
+      };
+      const respond = (payload = 1) =>
+        idempotency.respond(
+          { ...keyed, key: failure?.code ?? 'done', payload },
+          { work, render, waitsForFirst: true },
+        );
+      const both = Promise.allSettled([respond(), respond()]);
+      await expect(respond(2)).rejects.toMatchObject({ code: 'idempotency-mismatch' });
+      end();
+      expect(await both).toMatchObject(
+        failure
+          ? [{ reason: failure }, { reason: failure }]
+          : [{ value: { response, isReplayed: false } }, { value: { response, isReplayed: true } }],
+      );
+      expect(runs).toBe(1);
+    }
+  });
+
   test('that another process did meanwhile gets the answer of that one', async () => {
     const { db, clock } = setUp();
     const [here, there] = [1, 2].map(() => createIdempotency({ db, clock }));

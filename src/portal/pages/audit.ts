@@ -15,7 +15,7 @@ import {
   withQuery,
 } from '../address.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
-import type { PortalRoutes } from '../routes/page-actions.ts';
+import { page } from '../routes/page-route.ts';
 import { choicesOf } from '../shell/forms.ts';
 import {
   type ListRequest,
@@ -27,8 +27,7 @@ import {
 } from '../shell/list.ts';
 import { code, foreign, link, note } from '../shell/elements.ts';
 import { count, counted, type Viewer, spanOf, time } from '../shell/times.ts';
-import { grantWords } from './consumers/consumer-words.ts';
-import type { PagesContext } from '../context.ts';
+import { grantWords } from './consumers/consumer-summary.ts';
 import { AUDIT_PATH, SECTIONS } from '../paths.ts';
 
 /** The address of the page: what a form leaves empty is no filter. */
@@ -57,10 +56,12 @@ const FILE_STEP = 100;
 const { scope } = SECTIONS.audit;
 
 /** `/portal/audit` and what is filtered there as a file for spreadsheets. */
-export function auditPages(portal: PortalRoutes, context: PagesContext): void {
-  const { access, portalClientId } = context;
-  const options = { scope, query: auditQuery } as const;
-  portal.page(AUDIT_PATH, { ...options, isList: true }, async (request) => {
+export const auditPage = page({
+  path: AUDIT_PATH,
+  scope,
+  query: auditQuery,
+  isList: true,
+  show: async ({ access, portalClientId }, request) => {
     const { person, query } = request;
     const { cursor, ...filtered } = query;
     const filter = toFilter(query);
@@ -80,13 +81,19 @@ export function auditPages(portal: PortalRoutes, context: PagesContext): void {
       }),
       body: auditView({ ...found, names, portalClientId, workspaceId }, request),
     };
-  });
-  portal.page(`${AUDIT_PATH}/file`, options, async ({ query }) => ({
+  },
+});
+
+export const auditFile = page({
+  path: `${AUDIT_PATH}/file`,
+  scope,
+  query: auditQuery,
+  show: async ({ access }, { query }) => ({
     fileName: 'trackport-audit.csv',
     mediaType: 'text/csv; charset=utf-8',
     content: Readable.from(readSteps(access, toFilter(query))),
-  }));
-}
+  }),
+});
 
 const CONSUMER = 'consumer/';
 
@@ -110,10 +117,10 @@ async function* readSteps(access: Pick<Access, 'listAudit'>, filter: AuditFilter
   let cursor: string | undefined;
   let found = 0;
   do {
-    const page = await access.listAudit({ filter, ...pageOf(FILE_STEP, cursor) });
-    yield `${found === 0 ? CSV_HEADER : ''}${toCsv(page.items)}`;
-    found += page.items.length;
-    cursor = page.pagination.nextCursor;
+    const part = await access.listAudit({ filter, ...pageOf(FILE_STEP, cursor) });
+    yield `${found === 0 ? CSV_HEADER : ''}${toCsv(part.items)}`;
+    found += part.items.length;
+    cursor = part.pagination.nextCursor;
     await setImmediate();
   } while (cursor !== undefined && found < FILE_ENTRIES_MAX);
 }
@@ -245,11 +252,16 @@ function wayOf({ kind, clientId }: AuditEntryOut['actor'], portalClientId: strin
 function pageOfSubject(subject: string, workspaceId: string): string | undefined {
   const [kind, ...rest] = subject.split('/');
   const id = encodeURIComponent(rest.at(-1) ?? '');
-  const page = { consumer: 'consumers', receipt: 'receipts', claim: 'claims', artifact: 'catalog' }[
-    kind ?? ''
-  ];
+  const section = {
+    consumer: 'consumers',
+    receipt: 'receipts',
+    claim: 'claims',
+    artifact: 'catalog',
+  }[kind ?? ''];
   const isElsewhere = kind === 'artifact' && rest[0] !== workspaceId;
-  return page !== undefined && id !== '' && !isElsewhere ? `/portal/${page}/${id}` : undefined;
+  return section !== undefined && id !== '' && !isElsewhere
+    ? `/portal/${section}/${id}`
+    : undefined;
 }
 
 /** Changes of an entry of the audit in one line; undefined when it has none. */

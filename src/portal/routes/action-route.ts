@@ -1,37 +1,114 @@
+/**
+ * An action as its section describes it: a form, and what it does by a POST that leads to a page by 303. Who may not do
+ * it, or comes from elsewhere, is refused before the form is read.
+ */
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Session } from '#access/sessions/sessions.ts';
+import type { Scope } from '#access/tokens.ts';
 import { actorOf } from '#http/auth/bearer.ts';
-import { problems } from '#shared/outcomes/problems.ts';
 import { hangUpOf, type HttpApp } from '#http/context.ts';
-import { isTrackportError, TrackportError } from '#shared/errors.ts';
+import type { Actor } from '#shared/audit.ts';
+import { type FieldProblem, isTrackportError, TrackportError } from '#shared/errors.ts';
+import { problems } from '#shared/outcomes/problems.ts';
 import { withParameter } from '../address.ts';
 import type { PortalContext } from '../context.ts';
-import type { PortalPage, TypedFields } from '../page.ts';
+import type { Once, PortalPage } from '../page.ts';
 import { FORM_ID_FIELD } from '../shell/forms.ts';
+import { type Confirmation, confirmationPage } from './confirmation.ts';
 import { fieldsOf, formTokenOf, FORM_BYTES_MAX } from './form-bodies.ts';
+import {
+  addPageRoute,
+  type NoFields,
+  type PageSchemas,
+  type PortalRequest,
+  type PortalRoute,
+  queryOf,
+  schemaOf,
+} from './page-route.ts';
 import {
   checkInput,
   toFormWords,
   PortalRefusal,
-  portalRequestOf,
+  openRequest,
   sessionOf,
   refuseOtherOrigins,
   requireActor,
 } from './portal-request.ts';
-import { nothing, type Action, type ActionResult, type FormRequest } from './page-actions.ts';
 import { ONCE_PARAMETER, PORTAL_HEADERS, PORTAL_ROUTE, sendPage } from './send-page.ts';
 
-export type AnyAction = Action<z.ZodType, z.ZodType, z.ZodType>;
+/** A request as actions get it: the form fits its schema. */
+export type ActionRequest<Form = unknown, Params = unknown> = PortalRequest<Params> & {
+  /** For use cases: who does it, by which request. */
+  origin: { actor: Actor; requestId: string; signal: AbortSignal };
+  form: Form;
+};
 
-type ActionOutcome = { kind: 'problems'; page: PortalPage } | { kind: 'done'; location: string };
+/** Result of an action: a page of the portal, with what it shows once. */
+export type ActionResult = Once & { location: string };
 
-/** The POST of an action. Who may not do it, or comes from elsewhere, is refused before the form is read. */
-export function addActionRoute(
+type Action<
+  Form extends z.ZodType,
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+> = PageSchemas<Params, Query> & {
+  path: string;
+  /** Default: a session is enough. */
+  scope?: Scope;
+  /** Of the fields, each a text, or a list when it came several times; an empty field is ''. */
+  form?: Form;
+  /** Default 64 KiB. */
+  formBytesMax?: number;
+  /**
+   * A form that is sent twice, as by a second click, is done once, and both lead to the same page: for
+   * what shows a secret.
+   */
+  isDoneOnce?: true;
+  /** The page with the form, at the same address. A form that did not fit stands on it again. */
+  page?: Show<Params, Query>;
+  /** In place of `page`: what is confirmed there, or a page why nothing can be done. */
+  confirm?: Show<Params, Query, Confirmation>;
+  /**
+   * The page on which a form that did not fit stands again, where it is another one than `page`. A form
+   * does not fit when its schema refuses it, or the use case does with 400, 409, 412 or 422. Without
+   * either page such an error is shown on the page for errors.
+   */
+  onProblems?: Show<Params, Query>;
+  run: (
+    context: PortalContext,
+    request: ActionRequest<z.output<Form>, z.output<Params>>,
+  ) => Promise<ActionResult>;
+};
+
+type Show<Params extends z.ZodType, Query extends z.ZodType, More = never> = (
+  context: PortalContext,
+  request: PortalRequest<z.output<Params>, z.output<Query>>,
+) => Promise<PortalPage | More>;
+
+/** One action, with the page that its form stands on. */
+export function action<
+  Form extends z.ZodType = NoFields,
+  Params extends z.ZodType = NoFields,
+  Query extends z.ZodType = NoFields,
+>(given: Action<Form, Params, Query>): PortalRoute {
+  const { path, scope, isDoneOnce = false, confirm } = given;
+  const show = confirm ? confirmationPage(confirm) : given.page;
+  return {
+    path,
+    scope,
+    methods: show ? ['GET', 'POST'] : ['POST'],
+    isDoneOnce,
+    add: (app, context) => {
+      if (show) addPageRoute(app, context, { ...given, show });
+      addActionRoute(app, context, show ? { onProblems: show, ...given } : given);
+    },
+  };
+}
+
+function addActionRoute<Form extends z.ZodType, Params extends z.ZodType, Query extends z.ZodType>(
   app: HttpApp,
   context: PortalContext,
-  path: string,
-  action: AnyAction,
+  action: Action<Form, Params, Query>,
 ): void {
   const { scope, formBytesMax = FORM_BYTES_MAX } = action;
   const onRequest = async (request: FastifyRequest): Promise<void> => {
@@ -39,44 +116,50 @@ export function addActionRoute(
     await requireActor(context, request, scope);
   };
   const route = { ...PORTAL_ROUTE, bodyLimit: formBytesMax, onRequest };
-  app.post(path, route, async (request, reply) => {
+  app.post(action.path, route, async (request, reply) => {
     const outcome = await runAction(context, request, action);
-    if (outcome.kind === 'problems') return sendPage(context, { request, reply }, outcome.page);
+    if ('page' in outcome) return sendPage(context, { request, reply }, outcome.page);
     return reply.headers(PORTAL_HEADERS).redirect(outcome.location, 303);
   });
 }
 
+type Outcome = { page: PortalPage } | { location: string };
+
+const FORM_STATUSES: ReadonlySet<number> = new Set([400, 409, 412, 422]);
+
 /**
- * Checks the form and runs the action.
+ * Checks the form and runs the action; what its sender can mend brings the form back.
  * @throws {PortalRefusal} the form is not one of this session @throws {not-found} @throws what is not about the form
  */
-async function runAction(
+async function runAction<Form extends z.ZodType, Params extends z.ZodType, Query extends z.ZodType>(
   context: PortalContext,
   request: FastifyRequest,
-  action: AnyAction,
-): Promise<ActionOutcome> {
-  const { params = nothing, form = nothing, page, onProblems = page, doneOnce } = action;
+  { isDoneOnce, onProblems, run, ...schemas }: Action<Form, Params, Query>,
+): Promise<Outcome> {
   const isStale = isOfEarlierSession(context, request, onProblems !== undefined);
-  const sent = { ...portalRequestOf(context, request, params), typed: fieldsOf(request) };
-  const { session, typed } = sent;
+  const session = sessionOf(request);
+  const typed = fieldsOf(request);
   const { seen } = typed;
   const seenBefore = isStale && typeof seen === 'string' ? seen : undefined;
-  const back = (error: TrackportError) =>
-    backToForm({ ...sent, seenBefore, onProblems, isStale }, error);
+  const opened = openRequest(context, request, { params: schemaOf(schemas.params), isDoneOnce });
+  const sent = { ...opened, typed, seenBefore, query: queryOf({}, schemaOf(schemas.query)) };
+  const back = async (error: TrackportError): Promise<Outcome> => {
+    if (!onProblems || !FORM_STATUSES.has(problems[error.code].status)) throw error;
+    const page = await onProblems(context, { ...sent, problems: formProblems(error) });
+    return { page: { status: isStale ? 403 : 422, hasProblems: true, ...page } };
+  };
   if (isStale) return back(signedInAnew);
-  const checked = checkInput(form, 'body', typed);
+  const checked = checkInput(schemaOf(schemas.form), 'body', typed);
   if ('problems' in checked)
     return back(new TrackportError('validation-failed', { errors: checked.problems }));
   const signal = hangUpOf(request);
   const origin = { actor: actorOf(session.principal), requestId: request.id, signal };
   const work = async (): Promise<string> => {
-    const result = await action.run({ ...sent, origin, form: checked.value });
+    const result = await run(context, { ...sent, problems: [], origin, form: checked.value });
     return locationOf(context, session, result);
   };
   try {
-    const submitted = { session, path: request.url, typed };
-    const location = doneOnce === true ? await submitOnce(context, submitted, work) : await work();
-    return { kind: 'done', location };
+    return { location: await (isDoneOnce ? doOnce(context, request, work) : work()) };
   } catch (error) {
     if (isTrackportError(error)) return back(error);
     throw error;
@@ -109,23 +192,8 @@ const signedInAnew = new TrackportError('validation-failed', {
   ],
 });
 
-const FORM_STATUSES: ReadonlySet<number> = new Set([400, 409, 412, 422]);
-
-type Sent = Omit<FormRequest, 'query' | 'problems'> & {
-  onProblems: ((request: FormRequest) => Promise<PortalPage>) | undefined;
-  isStale: boolean;
-};
-
-/** The form again, for what its sender can mend there. @throws anything else */
-async function backToForm(
-  { onProblems, isStale, ...sent }: Sent,
-  error: TrackportError,
-): Promise<ActionOutcome> {
-  if (!onProblems || !FORM_STATUSES.has(problems[error.code].status)) throw error;
-  const { code, detail = code } = error;
-  const wrong = error.errors?.map(toFormWords) ?? [{ code, detail }];
-  const page = await onProblems({ ...sent, query: undefined, problems: wrong });
-  return { kind: 'problems', page: { status: isStale ? 403 : 422, hasProblems: true, ...page } };
+function formProblems({ code, detail = code, errors }: TrackportError): FieldProblem[] {
+  return errors?.map(toFormWords) ?? [{ code, detail }];
 }
 
 /** Gives what is shown once an id in the address, so that two tabs do not mix theirs up. */
@@ -139,41 +207,29 @@ async function locationOf(
 }
 
 const FORM_ID = /^[\w-]{22}$/;
-/** While the first of two is under way the other waits, in steps. */
-const STEP_MS = 100;
-const STEPS_MAX = 100;
-
-/** A form as it was sent to `path`. */
-type SentForm = {
-  session: Pick<Session, 'digest' | 'principal'>;
-  path: string;
-  typed: TypedFields;
-};
 
 /**
- * Does `work` and returns the address that it leads to. The same form once more, in whatever instance, leads there
- * without work; one that failed, or came back, can be sent again. A form without an id is done each time.
- * @throws what `work` throws @throws {idempotency-in-progress} the first takes over ten seconds
+ * Does `work` and returns the address that it leads to. The same form once more leads there without work; one that
+ * failed, or came back, can be sent again. A form without an id is done each time.
+ * @throws what `work` throws
  */
-async function submitOnce(
-  { idempotency, clock }: PortalContext,
-  { session, path, typed }: SentForm,
+async function doOnce(
+  { idempotency }: PortalContext,
+  request: FastifyRequest,
   work: () => Promise<string>,
 ): Promise<string> {
-  const { [FORM_ID_FIELD]: formId, ...payload } = typed;
+  const { [FORM_ID_FIELD]: formId, ...payload } = fieldsOf(request);
   if (typeof formId !== 'string' || !FORM_ID.test(formId)) return work();
-  const { subject, workspaceId } = session.principal;
-  const principal = JSON.stringify([subject, session.digest.toString('base64')]);
-  const request = { workspaceId, principal, route: `POST ${path}`, key: formId, payload };
-  for (let step = 1; ; step += 1)
-    try {
-      const { response } = await idempotency.respond(request, {
-        work,
-        render: (location) => ({ status: 303, headers: {}, body: location }),
-      });
-      return response.body;
-    } catch (error) {
-      if (step === STEPS_MAX || !isTrackportError(error, 'idempotency-in-progress')) throw error;
-      await clock.sleep(STEP_MS);
-    }
+  const { principal, digest } = sessionOf(request);
+  const { subject, workspaceId } = principal;
+  const sender = JSON.stringify([subject, digest.toString('base64')]);
+  const { response } = await idempotency.respond(
+    { workspaceId, principal: sender, route: `POST ${request.url}`, key: formId, payload },
+    {
+      work,
+      render: (location) => ({ status: 303, headers: {}, body: location }),
+      waitsForFirst: true,
+    },
+  );
+  return response.body;
 }

@@ -1,14 +1,16 @@
 /** Whatever goes wrong at a path of the portal is a page that says what to do; never a JSON document. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Exchange, HttpApp } from '#http/context.ts';
 import { toTrackportError, noteFailure } from '#http/problems/failure.ts';
 import { type ProblemPage, renderProblem } from '#http/problems/problem.ts';
+import { createKnownPaths, routedPath } from '#http/requests/paths.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { ownPath, signInPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import { sendAgainPage } from '../sign-in/views.ts';
 import { BROKEN_ADDRESS, type Failed, framedView, loneView, pageBefore } from './error-views.ts';
-import { PortalRefusal } from './portal-request.ts';
-import { PORTAL_HEADERS, sendDocument, sendPage } from './send-page.ts';
+import { findSession, PortalRefusal } from './portal-request.ts';
+import { PORTAL_HEADERS, PORTAL_ROUTE, sendDocument, sendPage } from './send-page.ts';
 
 /** In this scope errors become pages, and unknown paths, too. */
 export function installErrorPages(app: HttpApp, context: PortalContext): void {
@@ -29,6 +31,29 @@ export function earlyErrorPage(context: PortalContext): ProblemPage {
     const document = loneView(context, { request, error }, words);
     return { headers: PORTAL_HEADERS, document };
   };
+}
+
+/**
+ * Refuses what no page and no action takes, before a body is read: 405 with `Allow` where the path takes another
+ * method, else 404. Knows the routes that are added after it.
+ */
+export function addFallbackRoutes(app: HttpApp, context: PortalContext): void {
+  const paths = createKnownPaths();
+  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+    await findSession(context, request); // For the frame of the page.
+    const methods = paths.methodsOf(routedPath(request.url));
+    // A part of a path can be longer than routes take.
+    if (!methods || methods.includes(request.method))
+      throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
+    const allow = methods.join(', ');
+    reply.header('allow', allow);
+    throw new TrackportError('method-not-allowed', { detail: `This address takes: ${allow}.` });
+  };
+  const route = { ...PORTAL_ROUTE, onRequest: refuse, handler: refuse };
+  const method = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
+  app.route({ ...route, method, url: '/portal' });
+  app.route({ ...route, method: ['GET', ...method], url: '/portal/*' });
+  app.addHook('onRoute', (added) => paths.add(added));
 }
 
 const FORBIDDEN = 403;

@@ -67,22 +67,21 @@ export function personOf({ formTokens }: PortalContext, session: Session): Porta
     workspaceId,
     scopes,
     formToken: formTokens.of(session),
-    formId: randomBytes(16).toString('base64url'),
     sessionEndsMs: endOf(session),
   };
 }
 
 /** Sender, time and parameters of a request. @throws {not-found} for a path that no object can have */
-export function portalRequestOf(
+export function openRequest<Params extends z.ZodType>(
   context: PortalContext,
   request: FastifyRequest,
-  params: z.ZodType,
+  { params, isDoneOnce = false }: { params: Params; isDoneOnce?: boolean | undefined },
 ) {
-  const session = sessionOf(request);
+  const person = personOf(context, sessionOf(request));
+  const formId = isDoneOnce ? randomBytes(16).toString('base64url') : undefined;
   return {
-    person: personOf(context, session),
+    person: { ...person, formId },
     viewer: viewerOf(context),
-    session,
     path: pathOf(request),
     params: paramsOf(request, params),
   };
@@ -154,7 +153,10 @@ export function toFormWords(problem: FieldProblem): FieldProblem {
 }
 
 /** A path that no object can have is one where nothing is. @throws {not-found} */
-function paramsOf(request: FastifyRequest, schema: z.ZodType): unknown {
+function paramsOf<Params extends z.ZodType>(
+  request: FastifyRequest,
+  schema: Params,
+): z.output<Params> {
   const checked = checkInput(schema, 'params', request.params);
   if ('value' in checked) return checked.value;
   throw new TrackportError('not-found', { detail: 'There is no page at this address.' });

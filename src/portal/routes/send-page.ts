@@ -22,8 +22,9 @@ export function sendPage(
   context: PortalContext,
   { request, reply }: Exchange,
   page: PortalPage,
-  once?: Once,
+  left?: Once,
 ) {
+  const once = page.notice === undefined ? left : { notice: page.notice, isUndone: true };
   const person = personOf(context, sessionOf(request));
   const frame = { person, currentPath: currentPathOf(request), once };
   const document = renderPage(context, frame, page);

@@ -17,8 +17,6 @@ export type PostForm = {
   /** Path of the action. */
   action: string;
   person: Pick<PortalPerson, 'formToken' | 'formId'>;
-  /** For actions that are `doneOnce`. */
-  isDoneOnce?: boolean;
   /** Values that nobody types. */
   values?: Readonly<Record<string, string>>;
   /** `form`: fields below each other, `body`: the same within a card, `plain`: buttons in a row. */
@@ -32,7 +30,7 @@ export const hiddenField = (name: string, value: string): Html =>
 /** A form that changes something. It carries the session's token; the server says what is wrong. */
 export function postForm(given: PostForm, ...content: HtmlValue[]): Html {
   const { action, person, values = {}, look = 'form' } = given;
-  const id = given.isDoneOnce === true && { [FORM_ID_FIELD]: person.formId };
+  const id = person.formId !== undefined && { [FORM_ID_FIELD]: person.formId };
   const all = Object.entries({ [FORM_TOKEN_FIELD]: person.formToken, ...id, ...values });
   const inside = html`${all.map(([name, value]) => hiddenField(name, value))}${content}`;
   if (look === 'plain') return html`<form method="post" action="${action}">${inside}</form>`;

@@ -2,7 +2,7 @@
 import type { Pagination } from '#shared/pagination/page.ts';
 import { present } from '../address.ts';
 import { type Html, html, type HtmlValue } from '../html.ts';
-import type { PageRequest } from '../routes/page-actions.ts';
+import type { PortalRequest } from '../routes/page-route.ts';
 import { empty, type EmptyCard, plainCard } from './card.ts';
 import {
   type Choice,
@@ -37,7 +37,8 @@ export const spanFilters: readonly Filter[] = [
 type Query = Readonly<Record<string, string | undefined>>;
 
 /** A list as an address asks for it, and for whom. */
-export type ListRequest<Filters> = Pick<PageRequest<Filters>, 'viewer'> & FiltersRequest<Filters>;
+export type ListRequest<Filters> = Pick<PortalRequest<unknown, Filters>, 'viewer'> &
+  FiltersRequest<Filters>;
 
 type FiltersRequest<Filters> = HeldForm & { query: Filters };
 

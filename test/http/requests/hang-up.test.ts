@@ -6,6 +6,8 @@ import { z } from 'zod';
 import type { HttpApp } from '#http/context.ts';
 import { openWorld, tokenFor } from '../../support/world.ts';
 import { eventually } from '../../support/eventually.ts';
+import type { ParseForm } from '#portal/routes/form-bodies.ts';
+import { action } from '#portal/routes/action-route.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
 import { startPortal } from '../../support/portal/portal.ts';
 import { buildPartnerServer, signedHeaders } from '../../partners/support.ts';
@@ -64,10 +66,9 @@ test('to what reads what a partner sent', async () => {
 
 test('to what reads a form', async () => {
   const { begin, hangUp } = createWork();
-  const { app, signIn } = startPortal(
-    (portal) => portal.action('/portal/things', { run: async () => ({ location: '/portal' }) }),
-    { parseForm: (_bytes, signal) => begin(signal) },
-  );
+  const form = action({ path: '/portal/things', run: async () => ({ location: '/portal' }) });
+  const parseForm: ParseForm = (_bytes, signal) => begin(signal);
+  const { app, signIn } = startPortal([form], { context: { parseForm } });
   const { cookie = '' } = await signIn();
   const headers = {
     cookie,

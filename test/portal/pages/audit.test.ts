@@ -1,13 +1,22 @@
 import { expect, test } from 'vitest';
-import { auditPages, auditQuery, auditView, toCsv, toFilter } from '#portal/pages/audit.ts';
+import {
+  auditFile,
+  auditPage,
+  auditQuery,
+  auditView,
+  toCsv,
+  toFilter,
+} from '#portal/pages/audit.ts';
 import { origin } from '../../access/support.ts';
 import { buildAccess } from '../../support/access.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { pagesContext, startPortal } from '../../support/portal/portal.ts';
+import { startPortal } from '../../support/portal/portal.ts';
 import type { AuditEntryOut } from '#access/audit.ts';
 import { withQuery } from '#portal/address.ts';
 import { DAY } from '#shared/clock.ts';
 import { flat, viewer } from '../shell/support.ts';
+
+const auditPages = [auditPage, auditFile];
 
 async function setUp(consumers: number, { name = 'Consumer', subject = 'operator' } = {}) {
   const clock = createFakeClock();
@@ -15,8 +24,8 @@ async function setUp(consumers: number, { name = 'Consumer', subject = 'operator
   const names = Array.from({ length: consumers }, (_, at) => `${name} ${at}`);
   for (const name of names)
     await access.consumers.create({ name }, { ...origin, actor: { kind: 'cli', subject } });
-  const context = pagesContext({ access, portalClientId: 'trackport-portal' });
-  return startPortal((portal) => auditPages(portal, context), { clock });
+  const context = { access, portalClientId: 'trackport-portal' };
+  return startPortal(auditPages, { context, clock });
 }
 
 const rowsOf = (body: string): number =>
@@ -55,9 +64,7 @@ test('a long file gives others their turn after each read', async () => {
     const hasMore = turns.length < READS;
     return { items: [], pagination: { hasMore, ...(hasMore && { nextCursor: 'next' }) } };
   };
-  const { signIn } = startPortal((portal) =>
-    auditPages(portal, pagesContext({ access: { listAudit } })),
-  );
+  const { signIn } = startPortal(auditPages, { context: { access: { listAudit } } });
   await (await signIn()).get('/portal/audit/file');
   expect(turns).toEqual(Array.from({ length: READS }, (_, at) => at));
 });

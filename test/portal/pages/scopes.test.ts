@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { addPages } from '#portal/portal.ts';
-import type { PortalRoutes } from '#portal/routes/page-actions.ts';
-import { pagesContext } from '../../support/portal/portal.ts';
+import { portalPages } from '#portal/portal.ts';
 
 const ADMIN = 'trackport:admin';
 const VERSION = '/portal/catalog/:id/versions/:version';
@@ -71,18 +69,12 @@ const actions: Record<string, string | undefined> = {
 // Uses of a scope, a session and a form's token are tested where they are decided: `portal-routes.test.ts`.
 test('every page and action asks for its scope, and what shows a secret is done once', () => {
   const found = { pages: {} as typeof pages, actions: {} as typeof actions };
-  const doneOnce: string[] = [];
-  const routes: PortalRoutes = {
-    page: (path, { scope }) => void (found.pages[path] = scope),
-    action: (path, { scope, page, ...action }) => {
-      found.actions[path] = scope;
-      if (action.doneOnce === true) doneOnce.push(path);
-      if (page) found.pages[path] = scope;
-    },
-  };
-  const context = pagesContext({ access: {}, partners: {}, catalog: {}, tracker: {} });
-  addPages(routes, context);
+  for (const { path, scope, methods } of portalPages) {
+    if (methods.includes('GET')) found.pages[path] = scope;
+    if (methods.includes('POST')) found.actions[path] = scope;
+  }
   expect(found).toEqual({ pages, actions });
+  const doneOnce = portalPages.filter(({ isDoneOnce }) => isDoneOnce).map(({ path }) => path);
   expect(doneOnce.toSorted()).toEqual([
     `${KEY}/rotate`,
     '/portal/consumers/:id/keys/new',

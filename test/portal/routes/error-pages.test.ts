@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { html } from '#portal/html.ts';
-import type { PortalRoutes } from '#portal/routes/page-actions.ts';
+import { page } from '#portal/routes/page-route.ts';
 import { startPortal } from '../../support/portal/portal.ts';
 
 const HTML = 'text/html; charset=utf-8';
@@ -12,11 +12,11 @@ const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const params = z.object({ id: z.string() });
 
 /** The first page, and one with a part of its path that anybody can fill. */
-function twoPages(portal: PortalRoutes): void {
-  const page = { title: 'One', section: 'consumers', body: html`<p>One.</p>` } as const;
-  portal.page('/portal', {}, async () => page);
-  portal.page('/portal/consumers/:id', { params }, async () => page);
-}
+const show = async () => ({ title: 'One', section: 'consumers', body: html`<p>One.</p>` }) as const;
+const twoPages = [
+  page({ path: '/portal', show }),
+  page({ path: '/portal/consumers/:id', params, show }),
+];
 
 describe('at a path of the portal a failure is a page', () => {
   test.each<['GET' | 'POST', string, number]>([

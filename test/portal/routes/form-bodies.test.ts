@@ -2,8 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { startBodyThread } from '../../support/threads.ts';
-import type { PortalRoutes } from '#portal/routes/page-actions.ts';
-import { parseFormText } from '#shared/text/form-text.ts';
+import { action } from '#portal/routes/action-route.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { startPortal } from '../../support/portal/portal.ts';
 
@@ -11,17 +10,17 @@ const FORM_BYTES_MAX = 6 * 1024 * 1024;
 const spec = 'é'.repeat(500_000);
 
 /** A form with one long field, and how long what came was. */
-function longForm(lengths: number[]) {
-  return (portal: PortalRoutes): void =>
-    portal.action('/portal/things', {
-      form: z.object({ spec: z.string() }),
-      formBytesMax: FORM_BYTES_MAX,
-      run: async ({ form }) => {
-        lengths.push(form.spec.length);
-        return { location: '/portal' };
-      },
-    });
-}
+const longForm = (lengths: number[]) => [
+  action({
+    path: '/portal/things',
+    form: z.object({ spec: z.string() }),
+    formBytesMax: FORM_BYTES_MAX,
+    run: async (_context, { form }) => {
+      lengths.push(form.spec.length);
+      return { location: '/portal' };
+    },
+  }),
+];
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -43,7 +42,7 @@ describe('a form with a long text', () => {
   test('is not parsed on the thread that serves everybody', async () => {
     const lengths: number[] = [];
     const parseForm = createBodyReaders(startBodyThread(createFakeClock())).form;
-    const portal = startPortal(longForm(lengths), { parseForm });
+    const portal = startPortal(longForm(lengths), { context: { parseForm } });
     const admin = await portal.signIn();
     const formToken = await admin.formToken();
     const send = () => admin.post('/portal/things', { spec, formToken }, { formToken: null });
@@ -54,7 +53,7 @@ describe('a form with a long text', () => {
   });
 
   test('would be counted if it were', async () => {
-    const portal = startPortal(longForm([]), { parseForm: parseFormText });
+    const portal = startPortal(longForm([]));
     const admin = await portal.signIn();
     const formToken = await admin.formToken();
     const parsed = countParsedHere();

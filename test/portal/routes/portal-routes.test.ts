@@ -1,4 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { action } from '#portal/routes/action-route.ts';
+import { createIdempotency, type Idempotency } from '#shared/idempotency.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
 import { SESSION_COOKIE, startPortal } from '../../support/portal/portal.ts';
 import { things } from '../../support/portal/things.ts';
 
@@ -110,6 +115,34 @@ describe('an action', () => {
     expect(json.headers['content-type']).toBe('text/html; charset=utf-8');
     expect(renamed).toHaveLength(1);
   });
+});
+
+test('a form that comes again while it is done waits for that, and leads where it leads', async () => {
+  const store = createIdempotency({ db: temporaryDatabase(), clock: createFakeClock() });
+  const { promise: bothCame, resolve } = Promise.withResolvers<void>();
+  let came = 0;
+  let runs = 0;
+  const respond: Idempotency['respond'] = (request, work) => {
+    const responding = store.respond(request, work);
+    came += 1;
+    if (came === 2) resolve();
+    return responding;
+  };
+  const once = action({
+    path: '/portal/things',
+    form: z.object({}),
+    isDoneOnce: true,
+    run: async () => {
+      runs += 1;
+      await bothCame;
+      return { location: `/portal/things/${runs}` };
+    },
+  });
+  const { signIn } = startPortal([once], { context: { idempotency: { respond } } });
+  const admin = await signIn();
+  const send = () => admin.post('/portal/things', { formId: 'f'.repeat(22) });
+  const done = { status: 303, location: '/portal/things/1' };
+  expect(await Promise.all([send(), send()])).toMatchObject([done, done]);
 });
 
 test('an action is for those with its scope alone', async () => {

@@ -5,10 +5,11 @@ import { createSignIn } from '#access/sessions/sign-in.ts';
 import type { ServerOptions } from '#http/server.ts';
 import type { HttpApp } from '#http/context.ts';
 import { html } from '#portal/html.ts';
-import type { PortalService, PagesContext } from '#portal/context.ts';
-import { portalArea } from '#portal/portal.ts';
+import type { PortalContext } from '#portal/context.ts';
+import { addPortal } from '#portal/portal.ts';
 import { createPortalCookies } from '#portal/routes/cookies.ts';
-import type { PortalRoutes } from '#portal/routes/page-actions.ts';
+import { createFormTokens } from '#portal/routes/form-bodies.ts';
+import { page, type PortalRoute } from '#portal/routes/page-route.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { parseFormText } from '#shared/text/form-text.ts';
@@ -63,21 +64,17 @@ export function cookiesOf({ headers }: PortalResponse): string {
 export const SESSION_COOKIE = '__Host-trackport-session';
 
 /** Things that a test's pages work on: only those that they need. */
-export function pagesContext(parts: { [Name in keyof PagesContext]?: unknown }): PagesContext {
-  const readiness: PagesContext['readiness'] = async () => ({ checks: {} });
-  return { publicUrl: () => PUBLIC_URL, readiness, ...parts } as PagesContext;
-}
+export type PortalThings = { [Name in keyof PortalContext]?: unknown };
+
+type Setup = Partial<ServerOptions> & { context?: PortalThings };
 
 /**
  * The portal with pages of a test, on sessions of its own. Closed when the running test ends. Sessions end by its
  * own clock; that of what its pages show can be another.
  */
 export function startPortal(
-  addPages: (portal: PortalRoutes) => void = () => undefined,
-  {
-    parseForm = parseFormText,
-    ...deps
-  }: Partial<ServerOptions & Pick<PortalService, 'parseForm'>> = {},
+  pages: readonly PortalRoute[] = [],
+  { context = {}, ...deps }: Setup = {},
 ): TestPortal {
   const clock = createFakeClock();
   const sealer = createSealer(randomBytes(32));
@@ -96,23 +93,23 @@ export function startPortal(
   const app = buildTestApp({
     clock,
     ...deps,
-    portal: (scope, context) =>
-      portalArea(
-        scope,
-        context,
-        {
-          repository: 'acme/leads',
-          issuer: 'https://id.example.com',
-          audience: 'trackport',
-          sessions,
-          signIn,
-          sealer,
-          idempotency,
-          parseForm,
-          formKey: randomBytes(32),
-        },
-        (portal) => addPages(withToken(portal)),
-      ),
+    portal: (scope, http) => {
+      const own = {
+        ...http,
+        repository: 'acme/leads',
+        issuer: 'https://id.example.com',
+        audience: 'trackport',
+        sessions,
+        signIn,
+        cookies: createPortalCookies(http.publicUrl),
+        sealer,
+        idempotency,
+        formTokens: createFormTokens(randomBytes(32)),
+        parseForm: parseFormText,
+        readiness: async () => ({ checks: {} }),
+      };
+      addPortal(scope, { ...own, ...context } as PortalContext, [...pages, tokenPage]);
+    },
   });
   onTestFinished(() => app.close());
   const browser = (cookie?: string): PortalBrowser => createBrowser(app, cookie);
@@ -135,14 +132,14 @@ export function startPortal(
 /** A page for whoever is signed in, where a test reads the token that forms carry. */
 export const TEST_PAGE = '/portal/test-token';
 
-function withToken(portal: PortalRoutes): PortalRoutes {
-  portal.page(TEST_PAGE, {}, async ({ person }) => ({
+const tokenPage = page({
+  path: TEST_PAGE,
+  show: async (_context, { person }) => ({
     title: 'Token',
     section: 'overview',
     body: html`<input value="${person.formToken}" />`,
-  }));
-  return portal;
-}
+  }),
+});
 
 function createBrowser(app: HttpApp, cookie?: string): PortalBrowser {
   const send = async ({ headers: given, ...request }: Sent): Promise<PortalResponse> => {

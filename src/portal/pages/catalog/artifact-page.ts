@@ -1,10 +1,9 @@
-import { CATALOG_PATH, NEW_DRAFT_PATH, artifactPath } from '../../paths.ts';
+import { CATALOG_PATH, SECTIONS, NEW_DRAFT_PATH, artifactPath } from '../../paths.ts';
 import type { Catalog } from '#catalog/index.ts';
 import { type VersionView, readView } from '#catalog/version/version-view.ts';
 import { LIFECYCLE_WORDS, groupPathOf } from './catalog-words.ts';
-import type { PageRequest, PortalRoutes } from '../../routes/page-actions.ts';
-import type { PagesContext } from '../../context.ts';
-import { type PortalPage, type PortalPerson, may } from '../../page.ts';
+import { page } from '../../routes/page-route.ts';
+import { type PortalPerson, may } from '../../page.ts';
 import { artifactView } from './artifact-view.ts';
 import { badgeOf, code, foreign, link } from '../../shell/elements.ts';
 import { cursorFilter, pageOf, present, textFilter, withQuery } from '../../address.ts';
@@ -14,10 +13,7 @@ import { listVersions, readSpec, listAudit } from '#catalog/reading/read-catalog
 import { readDefault } from './version-actions.ts';
 import { readUsage } from '#catalog/usage/read-usage.ts';
 import { z } from 'zod';
-const ofArtifact = {
-  scope: 'catalog:read',
-  params: z.object({ id: z.string() }),
-} as const;
+const params = z.object({ id: z.string() });
 
 const artifactQuery = z.strictObject({
   version: textFilter(),
@@ -26,50 +22,51 @@ const artifactQuery = z.strictObject({
   to: textFilter(),
 });
 
-type ArtifactQuery = z.output<typeof artifactQuery>;
-
 const PAGE_VERSIONS = 25;
 const LAST_CHANGES = 6;
 
-/** `/portal/catalog/:id`: one artifact, about one of its versions, and the spec of a version as a file. */
-export function artifactPages(portal: PortalRoutes, context: PagesContext): void {
-  const path = `${CATALOG_PATH}/:id`;
-  portal.page(path, { ...ofArtifact, query: artifactQuery }, (request) =>
-    artifactPage(context, request),
-  );
-  const ofSpec = { ...ofArtifact, query: z.strictObject({ version: z.string() }) };
-  portal.page(`${path}/spec`, ofSpec, async ({ person, params, query }) => {
-    const ref = { ...params, ...query, format: 'json' } as const;
-    const { view, text } = await readSpec(context.catalog, person, ref);
-    const { id, version } = view.record;
-    return { fileName: `${id}-${version}.json`, mediaType: 'application/json', content: text };
-  });
-}
+/** `/portal/catalog/:id`: one artifact, about one of its versions. */
+export const artifactPage = page({
+  path: `${CATALOG_PATH}/:id`,
+  scope: SECTIONS.catalog.scope,
+  params,
+  query: artifactQuery,
+  show: async ({ catalog }, { person, params: { id }, query, viewer }) => {
+    const byDefault = await readDefault(catalog, person, id);
+    const defaultVersion = byDefault?.record.version;
+    const version = query.version ?? defaultVersion ?? (await highestVersion(catalog, person, id));
+    const shown = await readView(catalog.db, person, { id, version, withSpec: true });
+    const { items: entries } = await listAudit(catalog, person, { id, limit: LAST_CHANGES });
+    const { from, to } = query;
+    const isCompared = from !== undefined || to !== undefined;
+    const diff = isCompared
+      ? await diffVersions(catalog, person, { id, ...present({ from, to }) })
+      : undefined;
+    const mayName = (): boolean => may(person, 'trackport:admin');
+    const usage = await readUsage(catalog, person, { id, mayName });
+    const { cursor } = query;
+    const part = { id, ...pageOf(PAGE_VERSIONS, cursor) };
+    const { items: versions, pagination } = await listVersions(catalog, person, part);
+    const isDefaultSet = byDefault?.isSetDefault ?? false;
+    const which = { shown, versions, pagination, cursor, defaultVersion, isDefaultSet };
+    const body = artifactView({ ...which, diff, person, entries, usage }, viewer);
+    return { ...headOf(shown, person, defaultVersion), body };
+  },
+});
 
-async function artifactPage(
-  { catalog }: PagesContext,
-  { person, params: { id }, query, viewer }: PageRequest<ArtifactQuery, { id: string }>,
-): Promise<PortalPage> {
-  const byDefault = await readDefault(catalog, person, id);
-  const defaultVersion = byDefault?.record.version;
-  const version = query.version ?? defaultVersion ?? (await highestVersion(catalog, person, id));
-  const shown = await readView(catalog.db, person, { id, version, withSpec: true });
-  const { items: entries } = await listAudit(catalog, person, { id, limit: LAST_CHANGES });
-  const { from, to } = query;
-  const isCompared = from !== undefined || to !== undefined;
-  const diff = isCompared
-    ? await diffVersions(catalog, person, { id, ...present({ from, to }) })
-    : undefined;
-  const mayName = (): boolean => may(person, 'trackport:admin');
-  const usage = await readUsage(catalog, person, { id, mayName });
-  const { cursor } = query;
-  const page = { id, ...pageOf(PAGE_VERSIONS, cursor) };
-  const { items: versions, pagination } = await listVersions(catalog, person, page);
-  const isDefaultSet = byDefault?.isSetDefault ?? false;
-  const which = { shown, versions, pagination, cursor, defaultVersion, isDefaultSet };
-  const body = artifactView({ ...which, diff, person, entries, usage }, viewer);
-  return { ...headOf(shown, person, defaultVersion), body };
-}
+/** The spec of a version. */
+export const specFile = page({
+  path: `${CATALOG_PATH}/:id/spec`,
+  scope: SECTIONS.catalog.scope,
+  params,
+  query: z.strictObject({ version: z.string() }),
+  show: async ({ catalog }, { person, params: { id }, query: { version } }) => {
+    const { view, text } = await readSpec(catalog, person, { id, version, format: 'json' });
+    const { record } = view;
+    const fileName = `${record.id}-${record.version}.json`;
+    return { fileName, mediaType: 'application/json', content: text };
+  },
+});
 
 /** Stands for an artifact of which no version can be read without its name. @throws {artifact-not-found} */
 async function highestVersion(catalog: Catalog, person: PortalPerson, id: string) {

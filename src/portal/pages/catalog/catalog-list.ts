@@ -6,7 +6,7 @@ import { refuse } from '#shared/errors.ts';
 import { pageOf, present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import { may } from '../../page.ts';
-import type { PortalRoutes } from '../../routes/page-actions.ts';
+import { page } from '../../routes/page-route.ts';
 import type { EmptyCard } from '../../shell/card.ts';
 import { choicesOf } from '../../shell/forms.ts';
 import {
@@ -18,33 +18,34 @@ import {
 } from '../../shell/list.ts';
 import { code, cut, foreign, link, note } from '../../shell/elements.ts';
 import { count, type Viewer, time } from '../../shell/times.ts';
-import type { PagesContext } from '../../context.ts';
 import {
   catalogQuery,
   type CatalogQuery,
   LIFECYCLE_WORDS,
   lifecycleStatus,
 } from './catalog-words.ts';
-import { CATALOG_PATH, NEW_DRAFT_PATH, artifactPath, catalogPath } from '../../paths.ts';
+import { CATALOG_PATH, SECTIONS, NEW_DRAFT_PATH, artifactPath, catalogPath } from '../../paths.ts';
 
 const PAGE_ARTIFACTS = 50;
 
 const CREATE = link(NEW_DRAFT_PATH, 'Create draft', { look: 'primary' });
 
 /** `/portal/catalog`: what is there, in which state, and whose it is. */
-export function catalogListPage(portal: PortalRoutes, context: PagesContext): void {
-  const list = { scope: 'catalog:read', query: catalogQuery, isList: true } as const;
-  portal.page(CATALOG_PATH, list, async (request) => {
-    const { catalog } = context;
+export const catalogListPage = page({
+  path: CATALOG_PATH,
+  scope: SECTIONS.catalog.scope,
+  query: catalogQuery,
+  isList: true,
+  show: async ({ catalog }, request) => {
     const { person, query } = request;
     const problems = filterProblems(query, catalog.words);
     if (problems.length > 0) refuse(problems);
     const searchProblem = searchProblemOf(query);
     const { cursor, ...filters } = query;
-    const page = pageOf(PAGE_ARTIFACTS, cursor);
+    const part = pageOf(PAGE_ARTIFACTS, cursor);
     const found =
       searchProblem === undefined
-        ? await listCatalog(catalog, person, { ...present(filters), ...page })
+        ? await listCatalog(catalog, person, { ...present(filters), ...part })
         : { items: [], pagination: { hasMore: false } };
     const mayWrite = may(person, 'catalog:write');
     const facts = { ...found, words: catalog.words, mayWrite, searchProblem };
@@ -56,8 +57,8 @@ export function catalogListPage(portal: PortalRoutes, context: PagesContext): vo
       body: catalogListView(facts, request),
       ...(searchProblem !== undefined && { hasProblems: true, status: 422 }),
     };
-  });
-}
+  },
+});
 
 function searchProblemOf({ q }: CatalogQuery): string | undefined {
   if (q === undefined || isSearchable(q)) return undefined;

@@ -13,12 +13,12 @@ import { parseJsonText } from '#shared/text/json.ts';
 import { present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import type { PortalPerson, TypedFields } from '../../page.ts';
-import type { ActionRequest } from '../../routes/page-actions.ts';
+import type { ActionRequest } from '../../routes/action-route.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { errorSummary } from '../../shell/notice.ts';
 import { choicesOf, held, input, select, textArea, button, postForm } from '../../shell/forms.ts';
 import { link } from '../../shell/elements.ts';
-import type { PagesContext } from '../../context.ts';
+import type { PortalContext } from '../../context.ts';
 
 /** A form writes one byte as three at most. Beside the spec there are members and short texts. */
 export const DRAFT_FORM_BYTES_MAX = 3 * (SPEC_BYTES_MAX + 256 * 1024);
@@ -186,7 +186,7 @@ type VersionName = { id: string; version?: string };
  * @throws {validation-failed} for everything that is wrong, once the spec or the counts are
  */
 export async function contentOf(
-  { catalog, readSpecText }: PagesContext,
+  { catalog, readSpecText }: PortalContext,
   { form, origin }: Pick<ActionRequest<ContentFields>, 'form' | 'origin'>,
   name: VersionName,
 ): Promise<Content> {

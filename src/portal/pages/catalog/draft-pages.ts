@@ -10,9 +10,10 @@ import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { type VersionView, readView } from '#catalog/version/version-view.ts';
 import { textFilter } from '../../address.ts';
 import type { PortalPage, TypedFields } from '../../page.ts';
-import { type ActionResult, type FormRequest, action } from '../../routes/page-actions.ts';
+import { type ActionResult, action } from '../../routes/action-route.ts';
+import type { PortalRequest } from '../../routes/page-route.ts';
 import { counted } from '../../shell/times.ts';
-import type { PagesContext } from '../../context.ts';
+import type { PortalContext } from '../../context.ts';
 import {
   atSpec,
   contentOf,
@@ -45,7 +46,7 @@ import {
 } from '../../paths.ts';
 
 const newQuery = z.strictObject({ id: textFilter(), version: textFilter() });
-type NewRequest = FormRequest<unknown, z.output<typeof newQuery>>;
+type NewRequest = PortalRequest<unknown, z.output<typeof newQuery>>;
 
 const createDraft = action({
   path: NEW_DRAFT_PATH,
@@ -69,10 +70,10 @@ function withFindings(view: VersionView, what: string): ActionResult {
   return shown(view, `Draft ${version} was ${what}.${found || ''}`);
 }
 
-async function createPage(context: PagesContext, request: NewRequest): Promise<PortalPage> {
-  const { person, problems, query: from = {} } = request;
+async function createPage(context: PortalContext, request: NewRequest): Promise<PortalPage> {
+  const { person, problems, query } = request;
   const fields = typedFields(request) ?? (await fieldsFrom(context, request));
-  const { id } = from;
+  const { id } = query;
   return {
     title: id === undefined ? 'Create draft' : `Create a version of ${id}`,
     section: 'catalog',
@@ -91,8 +92,8 @@ async function createPage(context: PagesContext, request: NewRequest): Promise<P
 
 /** A new draft starts empty, or with what another version says. */
 async function fieldsFrom(
-  { catalog }: PagesContext,
-  { person, query: { id, version } = {} }: NewRequest,
+  { catalog }: PortalContext,
+  { person, query: { id, version } }: NewRequest,
 ): Promise<TypedFields> {
   if (id === undefined || version === undefined) return { id: id ?? '', source: 'INLINE' };
   const view = await readView(catalog.db, person, { id, version, withSpec: true });
@@ -100,7 +101,7 @@ async function fieldsFrom(
 }
 
 /** Typed fields, where something was wrong with them. */
-function typedFields({ typed, problems }: FormRequest): TypedFields | undefined {
+function typedFields({ typed, problems }: PortalRequest): TypedFields | undefined {
   return problems.length === 0 ? undefined : typed;
 }
 
@@ -139,8 +140,8 @@ const describe = action({
 });
 
 async function editPage(
-  context: PagesContext,
-  request: FormRequest<VersionName>,
+  context: PortalContext,
+  request: PortalRequest<VersionName>,
 ): Promise<PortalPage> {
   const { person, params: name, typed } = request;
   const { catalog } = context;

@@ -16,7 +16,7 @@ import { remark } from '../../shell/notice.ts';
 import { check, held, input } from '../../shell/forms.ts';
 import { code, foreign, link } from '../../shell/elements.ts';
 import { ago, count, counted } from '../../shell/times.ts';
-import type { PagesContext } from '../../context.ts';
+import type { PortalContext } from '../../context.ts';
 import { may } from '../../page.ts';
 import { sunsetDay } from './catalog-words.ts';
 import { readerName } from './readers-card.ts';
@@ -28,7 +28,7 @@ import {
   versionAction,
 } from './version-actions.ts';
 import { VERSION_PATH, artifactPath } from '../../paths.ts';
-import { action } from '../../routes/page-actions.ts';
+import { action } from '../../routes/action-route.ts';
 
 const deprecateForm = z.object({
   sunset: z
@@ -149,7 +149,7 @@ const unreadBox = { ...earlyBox, label: 'Retire it although it is read' };
 
 /** Readers who are likely to read the version again. */
 async function readersLeft(
-  { catalog }: PagesContext,
+  { catalog }: PortalContext,
   { person, params, viewer }: VersionRequest,
 ): Promise<VersionReader[]> {
   const mayName = (): boolean => may(person, 'trackport:admin');

@@ -10,7 +10,7 @@ import { remark } from '../../shell/notice.ts';
 import { check } from '../../shell/forms.ts';
 import { code, link, note, place, sentence } from '../../shell/elements.ts';
 import { count, counted } from '../../shell/times.ts';
-import type { PagesContext } from '../../context.ts';
+import type { PortalContext } from '../../context.ts';
 import { findingsList } from './artifact-view.ts';
 import {
   readDefault,
@@ -75,7 +75,7 @@ function findingsRemark(
 }
 
 /** The version that readers get who name none. */
-async function defaultWords({ catalog }: PagesContext, request: VersionRequest): Promise<Html> {
+async function defaultWords({ catalog }: PortalContext, request: VersionRequest): Promise<Html> {
   const { view, others, person, viewer } = request;
   const { id, version } = view.record;
   const before = await readDefault(catalog, person, id);

@@ -8,17 +8,11 @@ import { refuseTransition } from '#catalog/lifecycle/lifecycle.ts';
 import { type Lifecycle, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import { entityTagOf, type Precondition } from '#catalog/version/entity-tag.ts';
 import { html } from '../../html.ts';
-import {
-  type ActionRequest,
-  type ActionResult,
-  type Confirmation,
-  type FormRequest,
-  action,
-  requireTyped,
-  typedForm,
-} from '../../routes/page-actions.ts';
+import { type ActionRequest, type ActionResult, action } from '../../routes/action-route.ts';
+import { type Confirmation, requireTyped, typedForm } from '../../routes/confirmation.ts';
+import type { PortalRequest } from '../../routes/page-route.ts';
 import { code } from '../../shell/elements.ts';
-import type { PagesContext } from '../../context.ts';
+import type { PortalContext } from '../../context.ts';
 import { artifactPath, VERSION_PATH } from '../../paths.ts';
 
 const params = z.object({ id: z.string(), version: z.string() });
@@ -85,7 +79,7 @@ export function versionFrame({ id, title, version }: VersionRecord) {
 }
 
 /** A version that something is confirmed about. */
-export type VersionRequest = FormRequest<VersionName> & {
+export type VersionRequest = PortalRequest<VersionName> & {
   view: VersionView;
   /** The other versions of its artifact. */
   others: readonly VersionRecord[];
@@ -100,9 +94,9 @@ type VersionAction<Form extends z.ZodObject> = {
   form: Form;
   /** The name of the version is typed: for what cannot be undone. */
   isFinal?: boolean;
-  explain: (context: PagesContext, request: VersionRequest) => Explanation | Promise<Explanation>;
+  explain: (context: PortalContext, request: VersionRequest) => Explanation | Promise<Explanation>;
   run: (
-    context: PagesContext,
+    context: PortalContext,
     request: ActionRequest<z.output<Form>, VersionName>,
     target: VersionName & { ifMatch: Precondition },
   ) => Promise<ActionResult>;
@@ -119,7 +113,7 @@ export function versionAction<Form extends z.ZodObject>(given: VersionAction<For
     path: `${VERSION_PATH}/${name}`,
     ...may,
     form: given.form.extend({ seen: z.string(), ...(isFinal && typedForm.shape) }),
-    confirm: async (context, request: FormRequest<VersionName>) => {
+    confirm: async (context, request: PortalRequest<VersionName>) => {
       const { catalog } = context;
       const { person, params } = request;
       const view = await readView(catalog.db, person, { ...params, withSpec: true });

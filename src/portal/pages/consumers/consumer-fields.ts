@@ -8,7 +8,7 @@ import {
   isWorkspace,
   WORKSPACE_RULE,
 } from '#access/grant.ts';
-import { DAY, HOUR } from '#shared/clock.ts';
+import { DAY } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import { type Choice, checks, held, type HeldForm, input, textArea } from '../../shell/forms.ts';
 import { type FieldProblem, refuse } from '#shared/errors.ts';
@@ -16,7 +16,7 @@ import { html, type Html } from '../../html.ts';
 import { cut, foreign } from '../../shell/elements.ts';
 import { problemOf, remark } from '../../shell/notice.ts';
 import { count } from '../../shell/times.ts';
-import type { PagesContext } from '../../context.ts';
+import type { PortalContext } from '../../context.ts';
 
 const labels = z
   .union([z.string(), z.array(z.string())])
@@ -40,8 +40,6 @@ export const typedGrantChoice = z.object({
   workspace: z.string().catch(''),
 });
 
-const valuesOf = (choices: readonly Choice[]) => choices.map(({ value }) => value);
-
 /** Lifetimes of a new key, in days. */
 export const LIFETIMES: readonly Choice[] = [
   { value: '30', label: '30 days' },
@@ -52,18 +50,11 @@ export const LIFETIMES: readonly Choice[] = [
 export const LIFETIME_DEFAULT = '90';
 
 export const lifetime = z
-  .enum(valuesOf(LIFETIMES), 'Choose how long the key works.')
+  .enum(
+    LIFETIMES.map(({ value }) => value),
+    'Choose how long the key works.',
+  )
   .transform((days) => (days === '' ? undefined : Number(days) * DAY));
-
-/** Overlaps of the old key with the new one, in hours. */
-export const OVERLAPS: readonly Choice[] = [
-  { value: '0', label: 'not at all: the old key ends now' },
-  { value: '1', label: '1 hour' },
-  { value: '24', label: '24 hours' },
-  { value: '168', label: '7 days' },
-  { value: '720', label: '30 days' },
-];
-export const OVERLAP_DEFAULT = '24';
 
 export const limitPerMinute = z
   .string()
@@ -76,10 +67,6 @@ export const name = z
   .trim()
   .min(1, 'Give it a name.')
   .max(NAME_CHARACTERS_MAX, `A name has at most ${NAME_CHARACTERS_MAX} characters.`);
-
-export const overlap = z
-  .enum(valuesOf(OVERLAPS), 'Choose how long the old key stays good.')
-  .transform((hours) => Number(hours) * HOUR);
 
 /**
  * The labels of a field as it was sent, each once. Boxes: none sends nothing, one a text, several a
@@ -124,7 +111,7 @@ export function grantsDigest(grants: readonly Grant[]): string {
 /** The tracker's labels that can narrow what a consumer sees; undefined while nobody can know them. */
 export type KnownLabels = readonly string[] | undefined;
 
-export async function knownLabels({ tracker }: PagesContext): Promise<KnownLabels> {
+export async function knownLabels({ tracker }: PortalContext): Promise<KnownLabels> {
   const own = new Set(tracker.ownLabels().map(fold));
   const all = await tracker.labels().catch(() => undefined);
   return all?.filter((name) => !own.has(fold(name)));
@@ -223,7 +210,7 @@ function labelLines(chosen: readonly string[], known: number, error?: string): H
 
 /** A label that was granted before may be gone from the tracker, and stay. @throws {validation-failed} */
 export async function checkLabels(
-  context: PagesContext,
+  context: PortalContext,
   form: GrantChoice,
   before?: readonly string[],
 ): Promise<void> {

@@ -2,21 +2,19 @@ import type { Consumer } from '#access/consumers/consumer.ts';
 import { activeKeys, consumerStatuses } from '#access/consumers/find-consumers.ts';
 import { pageOf, cursorFilter, oneOfFilter, present, textFilter } from '../../address.ts';
 import type { Html } from '../../html.ts';
-import type { PortalRoutes } from '../../routes/page-actions.ts';
+import { page } from '../../routes/page-route.ts';
 import { choicesOf } from '../../shell/forms.ts';
 import { type ListRequest, type Found, listCard, type Column } from '../../shell/list.ts';
 import { foreign, link } from '../../shell/elements.ts';
 import { count, counted, type Viewer } from '../../shell/times.ts';
-import type { PagesContext } from '../../context.ts';
 import {
-  scope,
   expiryWords,
   grantWords,
   lastUsedWords,
   CONSUMER_STATUS_WORDS,
   consumerBadge,
-} from './consumer-words.ts';
-import { CONSUMERS_PATH, consumerPath, consumersPath } from '../../paths.ts';
+} from './consumer-summary.ts';
+import { CONSUMERS_PATH, SECTIONS, consumerPath, consumersPath } from '../../paths.ts';
 import { z } from 'zod';
 
 /** The address of the list: what a form leaves empty is no filter. */
@@ -38,14 +36,16 @@ const PAGE_CONSUMERS = 25;
 const CREATE = link(`${CONSUMERS_PATH}/new`, 'Create consumer', { look: 'primary' });
 
 /** `/portal/consumers`: machines that read. */
-export function consumerListPage(portal: PortalRoutes, context: PagesContext): void {
-  const list = { scope, query: consumersQuery, isList: true } as const;
-  portal.page(CONSUMERS_PATH, list, async (request) => {
-    const page = pageOf(PAGE_CONSUMERS, request.query.cursor);
-    const { q, state, expires } = request.query;
+export const consumerListPage = page({
+  path: CONSUMERS_PATH,
+  scope: SECTIONS.consumers.scope,
+  query: consumersQuery,
+  isList: true,
+  show: async ({ access }, request) => {
+    const { q, state, expires, cursor } = request.query;
     const endsWithinDays = expires && Number(expires);
     const filter = present({ text: q, status: state, endsWithinDays });
-    const found = await context.access.consumers.find({ filter, ...page });
+    const found = await access.consumers.find({ filter, ...pageOf(PAGE_CONSUMERS, cursor) });
     return {
       title: 'Consumers',
       section: 'consumers',
@@ -53,8 +53,8 @@ export function consumerListPage(portal: PortalRoutes, context: PagesContext): v
       actions: CREATE,
       body: consumerListView(found, request),
     };
-  });
-}
+  },
+});
 
 /** Characters of a name, and labels, in a row; the consumer's page shows all. */
 const NAME_CHARACTERS = 80;

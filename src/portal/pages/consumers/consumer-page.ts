@@ -1,28 +1,22 @@
+import { z } from 'zod';
 import type { AuditEntryOut } from '#access/audit.ts';
 import { grantOf } from '#access/grant.ts';
 import { activeKeys } from '#access/consumers/find-consumers.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Consumer } from '#access/consumers/consumer.ts';
 import type { PortalPage, PortalPerson } from '../../page.ts';
-import type { PageRequest } from '../../routes/page-actions.ts';
-import type { PagesContext } from '../../context.ts';
-import { html, type Html } from '../../html.ts';
+import { page, type PortalRequest } from '../../routes/page-route.ts';
+import type { PortalContext } from '../../context.ts';
+import { html, type Html, type HtmlValue } from '../../html.ts';
 import { body, card, facts, row, split } from '../../shell/card.ts';
 import { errorSummary } from '../../shell/notice.ts';
 import { actionButton, button, held, type HeldForm, input, postForm } from '../../shell/forms.ts';
-import { code, foreign, link, note } from '../../shell/elements.ts';
+import { badge, code, foreign, link, note } from '../../shell/elements.ts';
 import { table } from '../../shell/list.ts';
-import { count, type Viewer, time } from '../../shell/times.ts';
-import {
-  consumerFrame,
-  consumerBadge,
-  expiryWords,
-  feedWords,
-  grantWords,
-  lastUsedWords,
-} from './consumer-words.ts';
+import { ago, count, duration, type Viewer, time } from '../../shell/times.ts';
+import { consumerBadge, expiryWords, grantWords, lastUsedWords } from './consumer-summary.ts';
 import { changesText } from '../audit.ts';
-import { auditOf, consumerPath } from '../../paths.ts';
+import { auditOf, consumerPath, SECTIONS } from '../../paths.ts';
 import {
   type GrantChoice,
   type KnownLabels,
@@ -52,12 +46,22 @@ type Returned = Pick<HeldForm, 'problems'> &
 
 const LAST_CHANGES = 5;
 
-type Request = Pick<PageRequest<unknown, { id: string }>, 'person' | 'params' | 'viewer'>;
+export const ofConsumer = {
+  scope: SECTIONS.consumers.scope,
+  params: z.object({ id: z.string() }),
+} as const;
 
-/** As a reader sees it, and a form that came back. */
-export async function consumerPage(
-  context: PagesContext,
-  { person, params: { id }, viewer }: Request,
+/** `/portal/consumers/:id`: one of them, with what can be done about it and its keys. */
+export const consumerPage = page({
+  path: consumerPath(':id'),
+  ...ofConsumer,
+  show: (context, request) => showConsumer(context, request),
+});
+
+/** The page, and on it a form that came back. */
+export async function showConsumer(
+  context: PortalContext,
+  { person, params: { id }, viewer }: PortalRequest<{ id: string }>,
   returned?: Returned,
 ): Promise<PortalPage> {
   const { access, leadFeed } = context;
@@ -70,7 +74,8 @@ export async function consumerPage(
   const defaultLimit = context.defaultLimit();
   const given = { consumer, person, labels, entries, follower, defaultLimit, returned };
   return {
-    ...consumerFrame(),
+    section: 'consumers',
+    crumbs: [],
     title: consumer.name,
     badge: consumerBadge(consumer, viewer, { fill: true }),
     meta: [consumer.id],
@@ -132,6 +137,15 @@ function aboutCard({ consumer, follower, defaultLimit }: ShownConsumer, viewer: 
       ]),
     ),
   );
+}
+
+/** Position in the lead feed: whether it follows it, its lag, and its last read. */
+function feedWords(follower: Follower | undefined, viewer: Viewer): HtmlValue {
+  if (!follower) return 'does not follow it';
+  const { readAt, behindSince } = follower;
+  const last = note('last read ', ago(readAt, viewer));
+  if (behindSince === undefined) return html`has all of it${last}`;
+  return html`${badge('warn', `${duration(viewer.nowMs - behindSince)} behind`)}${last}`;
 }
 
 function nameAndLimitCard({ consumer, person, returned, defaultLimit }: ShownConsumer): Html {

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
 import { present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
-import { CONSUMERS_PATH, consumerPath } from '../../paths.ts';
-import { type FormRequest, action } from '../../routes/page-actions.ts';
+import type { ShownSecret } from '../../page.ts';
+import { CONSUMERS_PATH, consumerPath, SECTIONS } from '../../paths.ts';
+import type { PortalRequest } from '../../routes/page-route.ts';
+import { action } from '../../routes/action-route.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { link } from '../../shell/elements.ts';
 import { button, held, input, postForm, select } from '../../shell/forms.ts';
@@ -23,16 +26,15 @@ import {
   toGrants,
   typedGrantChoice,
 } from './consumer-fields.ts';
-import { scope, shownKey } from './consumer-words.ts';
 
 const PATH = `${CONSUMERS_PATH}/new`;
 
 /** The form of a consumer with its grants and its first key, which the page after it shows once. */
 export const createConsumer = action({
   path: PATH,
-  scope,
+  scope: SECTIONS.consumers.scope,
   form: z.object({ name, ...grantChoice, lifetime, limitPerMinute }),
-  doneOnce: true,
+  isDoneOnce: true,
   page: async (context, request) => ({
     section: 'consumers',
     crumbs: [],
@@ -52,6 +54,23 @@ export const createConsumer = action({
   },
 });
 
+/** A key that was just made, for the one page that shows it. */
+export function shownKey({ consumer, issued }: ConsumerWithKey, publicUrl: string): ShownSecret {
+  const actions = consumer.grants.map(({ action }) => action);
+  const path = actions.includes('leads:read')
+    ? 'leads?limit=3'
+    : actions.length > 0
+      ? 'catalog?limit=3'
+      : 'me';
+  return {
+    heading: 'Keep this key in a safe place now',
+    value: issued.key.reveal(),
+    text: 'It is shown once and cannot be read again: only its SHA-256 is stored. Lost it? Rotate it.',
+    note: 'A click selects the whole key. Send it in the header X-API-KEY, never in an address.',
+    command: `printf 'Key: '; read -r KEY; curl -sw '\\n' -H "X-API-KEY: $KEY" '${publicUrl}/api/v1/${path}'`,
+  };
+}
+
 const FIELDS = {
   name: 'Name',
   sees: 'Sees',
@@ -62,7 +81,7 @@ const FIELDS = {
 };
 
 function newConsumerView(
-  { person, typed, problems: found }: FormRequest,
+  { person, typed, problems: found }: PortalRequest,
   labels: KnownLabels,
   defaultLimit: number,
 ): Html {
@@ -90,5 +109,5 @@ function newConsumerView(
   ];
   const summary =
     problems.length > 0 && errorSummary({ heading: 'Not created', problems, labels: FIELDS });
-  return html`${summary}${plainCard(postForm({ action: PATH, person, look: 'body', isDoneOnce: true }, fields))}`;
+  return html`${summary}${plainCard(postForm({ action: PATH, person, look: 'body' }, fields))}`;
 }

@@ -3,11 +3,11 @@ import { DAY, HOUR } from '#shared/clock.ts';
 import { type Html, type HtmlValue, html } from '../../html.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';
 import { type Viewer, ago, counted, time, timeText } from '../../shell/times.ts';
+import { endsSoon } from '#access/keys/key-rules.ts';
 import { activeKeys } from '#access/consumers/find-consumers.ts';
 import { body, card } from '../../shell/card.ts';
-import { code, link, note } from '../../shell/elements.ts';
+import { badge, code, link, note } from '../../shell/elements.ts';
 import { consumerPath } from '../../paths.ts';
-import { keyBadge } from './consumer-words.ts';
 import { table } from '../../shell/list.ts';
 /** As many as can be active at a time. */
 const KEYS_SHOWN = 20;
@@ -46,6 +46,16 @@ function keyTable(consumer: Consumer, viewer: Viewer): Html {
   if (left === 0) return rows;
   const more = `${counted(left, 'older key')} that ended: what became of each stands in the audit.`;
   return html`${rows}${body(note(more))}`;
+}
+
+function keyBadge(key: Key, { state: status }: Consumer, { nowMs }: Viewer): Html {
+  const state = keyStateAt(key, nowMs);
+  if (state === 'revoked') return badge('mute', 'Revoked');
+  if (state === 'expired') return badge('mute', 'Expired');
+  if (status === 'disabled') return badge('mute', 'Disabled');
+  if (key.replacedBy !== undefined)
+    return html`${badge('warn', 'In overlap')}${note('replaced by ', key.replacedBy)}`;
+  return endsSoon(key, nowMs) ? badge('warn', 'Ends soon') : badge('ok', 'Active');
 }
 
 /** Every key that works, and of those that ended the newest. */

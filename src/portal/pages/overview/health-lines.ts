@@ -8,7 +8,7 @@ import { partsAmiss, partStates, webhookStates } from '#shared/outcomes/health.t
 import { webhookRefusals } from '#shared/outcomes/refusals.ts';
 import { trackerCauses, trackerStep } from '#shared/outcomes/tracker-causes.ts';
 import { refusalOf } from '../partners/partner-verdict.ts';
-import type { PagesContext } from '../../context.ts';
+import type { PortalContext } from '../../context.ts';
 
 /** One part of the service on the page. */
 export type HealthLine = Standing & {
@@ -75,7 +75,7 @@ const HOLDS: readonly [check: string, states: readonly string[]][] = [
 
 /** Why nothing that is under way gets done now, since when, and what to do, as the overview says it. */
 export async function holdUp(
-  { readiness }: Pick<PagesContext, 'readiness'>,
+  { readiness }: Pick<PortalContext, 'readiness'>,
   viewer: Viewer,
 ): Promise<Html | undefined> {
   const { checks } = await readiness();

@@ -5,14 +5,14 @@ import { TRACKER, type TrafficSum } from '#partners/traffic.ts';
 import { DAY } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { may } from '../../page.ts';
-import type { PortalRoutes } from '../../routes/page-actions.ts';
+import { page } from '../../routes/page-route.ts';
 import type { Viewer } from '../../shell/times.ts';
 import { KEY_ENDS_SOON_MS } from '#access/keys/key-rules.ts';
-import type { PagesContext } from '../../context.ts';
-import { scope } from '../receipts/receipt-filters.ts';
+import type { PortalContext } from '../../context.ts';
+import { SECTIONS } from '../../paths.ts';
 import { type EndedBadly, type Operation, callerAlertsOf } from './alerts.ts';
 import { toHealthLine, type WebhookTraffic } from './health-lines.ts';
-import { overviewPage } from './overview-view.ts';
+import { overviewView } from './overview-view.ts';
 
 const WEBHOOK_DAYS = 30;
 const ROWS = 5;
@@ -21,14 +21,16 @@ const CONSUMERS_LOOKED_AT = 100;
 const query = z.strictObject({ ignored: z.literal('shown').optional() });
 
 /** `/portal`: for everybody who is signed in; what waits, for those who may see receipts. */
-export function overviewPages(portal: PortalRoutes, context: PagesContext): void {
-  portal.page('/portal', { query }, async ({ person, viewer, query: { ignored } }) => {
+export const overviewPage = page({
+  path: SECTIONS.overview.path,
+  query,
+  show: async (context, { person, viewer, query: { ignored } }) => {
     const { hasReadyz, tracker, leadFeed } = context;
     const [{ checks }, webhook, newestAt, operation] = await Promise.all([
       context.readiness(),
       readWebhook(context),
       orNothing(leadFeed.newestAt()),
-      may(person, scope) ? readOperation(context, viewer) : undefined,
+      may(person, SECTIONS.receipts.scope) ? readOperation(context, viewer) : undefined,
     ]);
     const lines = Object.entries(checks).map(([name, result]) =>
       toHealthLine(name, result, viewer),
@@ -36,9 +38,9 @@ export function overviewPages(portal: PortalRoutes, context: PagesContext): void
     const feed = { newestAt, listeners: leadFeed.listeners() };
     const facts = { lines, webhook, feed, operation, hasReadyz, quota: tracker.quota() };
     const withIgnored = ignored === 'shown';
-    return overviewPage({ ...facts, trackerFailure: tracker.lastFailure(), withIgnored }, viewer);
-  });
-}
+    return overviewView({ ...facts, trackerFailure: tracker.lastFailure(), withIgnored }, viewer);
+  },
+});
 
 /** The page is needed most while the store is away, so it does without. */
 async function orNothing<T>(read: Promise<T>): Promise<T | undefined> {
@@ -50,7 +52,11 @@ async function orNothing<T>(read: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function readWebhook({ traffic, tracker, publicUrl }: PagesContext): Promise<WebhookTraffic> {
+async function readWebhook({
+  traffic,
+  tracker,
+  publicUrl,
+}: PortalContext): Promise<WebhookTraffic> {
   const sums = await orNothing(traffic.read(WEBHOOK_DAYS));
   const ofTracker = sums?.filter(({ sender }) => sender === TRACKER) ?? [];
   const last = ofTracker.find(({ kind }) => kind === 'verified');
@@ -71,7 +77,7 @@ function refusedOf(sums: readonly TrafficSum[]): WebhookTraffic['refused'] {
   return { count: sums.reduce((total, { count }) => total + count, 0), reason, lastAt };
 }
 
-function readOperation(context: PagesContext, viewer: Viewer): Promise<Operation | undefined> {
+function readOperation(context: PortalContext, viewer: Viewer): Promise<Operation | undefined> {
   const { partners } = context;
   const { nowMs } = viewer;
   const since = nowMs - 7 * DAY;
@@ -101,7 +107,7 @@ function readOperation(context: PagesContext, viewer: Viewer): Promise<Operation
   return orNothing(read());
 }
 
-async function readWorries({ partners, access }: PagesContext, viewer: Viewer) {
+async function readWorries({ partners, access }: PortalContext, viewer: Viewer) {
   const find = async (filter: ConsumerFilter) =>
     (await access.consumers.find({ filter, limit: CONSUMERS_LOOKED_AT })).items;
   const [known, keyless, ending] = await Promise.all([
@@ -114,8 +120,8 @@ async function readWorries({ partners, access }: PagesContext, viewer: Viewer) {
 
 /** The newest receipts with such events, each with all of them. */
 async function readNewest(
-  { partners: { receipts } }: PagesContext,
-  filter: Parameters<PagesContext['partners']['receipts']['list']>[0]['filter'],
+  { partners: { receipts } }: PortalContext,
+  filter: Parameters<PortalContext['partners']['receipts']['list']>[0]['filter'],
   limit: number,
 ) {
   const { items } = await receipts.list({ filter, limit });

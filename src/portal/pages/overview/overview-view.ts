@@ -38,7 +38,7 @@ export type Overview = {
 };
 
 /** Is everything well? If not: what first? */
-export function overviewPage(given: Overview, viewer: Viewer): PortalPage {
+export function overviewView(given: Overview, viewer: Viewer): PortalPage {
   const webhook = webhookLine(given.webhook, viewer);
   const lines = [...given.lines.map((line) => withFailure(line, given, viewer)), webhook];
   const { operation } = given;

@@ -8,7 +8,6 @@ import { startParameter, textFilter } from '../../address.ts';
 import type { Html } from '../../html.ts';
 import { badgeOf } from '../../shell/elements.ts';
 import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
-import { SECTIONS } from '../../paths.ts';
 
 /** A secret that ends within this time is shown as ending. */
 const ENDS_SOON_MS = 14 * DAY;
@@ -47,8 +46,6 @@ export function standingBadge(secret: PartnerSummary['secrets'][number], nowMs: 
 /** A reason that is not known in `table` stands for itself. */
 export const refusalOf = (table: Readonly<Record<string, Refusal>>, code: string): Refusal =>
   entryOf(table, code) ?? { title: code, next: 'See the log: it names the reason.' };
-
-export const { scope } = SECTIONS.partners;
 
 /** The address of the page: which partner it is to show, or how many stand before it. */
 export const partnersQuery = z.strictObject({

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { PortalRoutes } from '../../routes/page-actions.ts';
+import { page } from '../../routes/page-route.ts';
 import type { PartnerSummary } from '#partners/list-partners.ts';
 import { deliveryPath } from '#http/routes/partners.ts';
 import type { ReceiptStatus } from '#partners/receipts/receipt.ts';
@@ -10,17 +10,19 @@ import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts'
 import { badgeOf, code, copyable, link } from '../../shell/elements.ts';
 import { partPager, table } from '../../shell/list.ts';
 import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
-import type { PagesContext } from '../../context.ts';
-import { partnersQuery, refusalOf, scope, standingBadge, verdictOf } from './partner-verdict.ts';
-import { PARTNERS_PATH, partnerAnchor, receiptsPath } from '../../paths.ts';
+import { partnersQuery, refusalOf, standingBadge, verdictOf } from './partner-verdict.ts';
+import { PARTNERS_PATH, SECTIONS, partnerAnchor, receiptsPath } from '../../paths.ts';
 
 /** As many as fit into a page, each with all its reasons and some secrets. */
 const PARTNERS_SHOWN = 5;
 
 /** `/portal/partners`: who gets through. Nothing can be changed there: the configuration file rules. */
-export function partnerPages(portal: PortalRoutes, { partners, publicUrl }: PagesContext): void {
-  const list = { scope, query: partnersQuery, isList: true } as const;
-  portal.page(PARTNERS_PATH, list, async ({ query, viewer }) => {
+export const partnersPage = page({
+  path: PARTNERS_PATH,
+  scope: SECTIONS.partners.scope,
+  query: partnersQuery,
+  isList: true,
+  show: async ({ partners, publicUrl }, { query, viewer }) => {
     const known = await partners.list();
     const given = {
       partners: known,
@@ -36,8 +38,8 @@ export function partnerPages(portal: PortalRoutes, { partners, publicUrl }: Page
       ],
       body: partnersView(given, viewer),
     };
-  });
-}
+  },
+});
 
 /** Pages begin at multiples, so that the one of a partner is always the same. */
 function startOf(

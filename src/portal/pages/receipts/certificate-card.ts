@@ -1,25 +1,24 @@
 import { z } from 'zod';
 import type { Certificate } from '#partners/receipts/certificate.ts';
-import type { PagesContext } from '../../context.ts';
 import { html, type Html } from '../../html.ts';
-import { receiptPath, RECEIPTS_PATH } from '../../paths.ts';
-import type { PortalRoutes } from '../../routes/page-actions.ts';
+import { receiptPath, RECEIPTS_PATH, SECTIONS } from '../../paths.ts';
+import { page } from '../../routes/page-route.ts';
 import { body, card, list } from '../../shell/card.ts';
 import { foreign, link, note } from '../../shell/elements.ts';
 import { counted } from '../../shell/times.ts';
-import { scope } from './receipt-filters.ts';
-
-const params = z.object({ id: z.string().max(64) });
 
 /** `/portal/receipts/:id/certificate`: the file that a partner files. */
-export function certificateFile(portal: PortalRoutes, { partners, publicUrl }: PagesContext): void {
-  portal.page(`${RECEIPTS_PATH}/:id/certificate`, { scope, params }, async ({ params: { id } }) => {
+export const certificateFile = page({
+  path: `${RECEIPTS_PATH}/:id/certificate`,
+  scope: SECTIONS.receipts.scope,
+  params: z.object({ id: z.string().max(64) }),
+  show: async ({ partners, publicUrl }, { params: { id } }) => {
     const receipt = await partners.receipts.find(id);
     const certificate = await partners.readCertificate(receipt.id, publicUrl());
     const content = certificate ? await partners.certificates.sign(certificate.claims) : '';
     return { fileName: `receipt-${receipt.id}.jwt`, mediaType: 'application/jwt', content };
-  });
-}
+  },
+});
 
 /** Certificate for a partner to file, and the consumers of the lead feed that were not sent the removal yet. */
 export function certificateCard({ claims, behind }: Certificate): Html {

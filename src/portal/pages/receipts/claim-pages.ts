@@ -6,12 +6,14 @@ import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
-import { type PortalRoutes, action, refuseTyped, typedForm } from '../../routes/page-actions.ts';
+import { page } from '../../routes/page-route.ts';
+import { action } from '../../routes/action-route.ts';
+import { refuseTyped, typedForm } from '../../routes/confirmation.ts';
 import { body, card, type EmptyCard, facts, row } from '../../shell/card.ts';
 import { notice, remark } from '../../shell/notice.ts';
 import { code, link } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
-import type { PagesContext } from '../../context.ts';
+import type { PortalContext } from '../../context.ts';
 import { type IssueAddress, issueLink } from './receipt-filters.ts';
 import {
   CLAIMS_PATH,
@@ -35,10 +37,13 @@ const claimsQuery = z.strictObject({ cursor: cursorFilter });
 
 type ClaimsQuery = z.output<typeof claimsQuery>;
 
-/** `/portal/claims`: the leads that deletions hide; below it what hides one, and giving it back. */
-export function claimPages(portal: PortalRoutes, context: PagesContext): void {
-  const { claimedLeads, tracker } = context;
-  portal.page(CLAIMS_PATH, { scope, query: claimsQuery, isList: true }, async (request) => ({
+/** `/portal/claims`: the leads that deletions hide. */
+export const claimListPage = page({
+  path: CLAIMS_PATH,
+  scope,
+  query: claimsQuery,
+  isList: true,
+  show: async ({ claimedLeads, tracker }, request) => ({
     title: 'Claims',
     section: 'claims',
     meta: ['Leads that deletions hide from every reader, the last hidden first.'],
@@ -47,13 +52,20 @@ export function claimPages(portal: PortalRoutes, context: PagesContext): void {
       tracker.issueAddress,
       request,
     ),
-  }));
-  portal.page(PATH, ofLead, async ({ viewer, params: { number } }) => ({
+  }),
+});
+
+/** `/portal/claims/:number`: what hides one lead. */
+export const claimPage = page({
+  path: PATH,
+  ...ofLead,
+  show: async (context, { viewer, params: { number } }) => ({
     ...placeOf(number),
     body: claimView(await factsOf(context, number), viewer),
-  }));
-}
+  }),
+});
 
+/** Gives it back to its readers. */
 export const releaseLead = action({
   path: `${PATH}/release`,
   ...ofLead,
@@ -74,7 +86,7 @@ export const releaseLead = action({
   },
 });
 
-const factsOf = async (context: PagesContext, number: string): Promise<ShownClaim> => ({
+const factsOf = async (context: PortalContext, number: string): Promise<ShownClaim> => ({
   number,
   claim: await findClaim(context, number),
   issueAddress: context.tracker.issueAddress,
@@ -138,7 +150,7 @@ type ShownClaim = {
 
 /** @throws {store-unavailable} */
 export async function findClaim(
-  { claimedLeads }: PagesContext,
+  { claimedLeads }: PortalContext,
   number: string,
 ): Promise<ClaimOut | undefined> {
   try {

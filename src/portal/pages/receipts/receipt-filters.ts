@@ -1,4 +1,4 @@
-/** Addresses of the pages of receipts, the scope that they need, and the words that stand on them. */
+/** Addresses of the pages of receipts, and the words that stand on them. */
 import type { Certificate } from '#partners/receipts/certificate.ts';
 import { z } from 'zod';
 import { parseLeadId } from '#leads/model/identity.ts';
@@ -20,10 +20,8 @@ import { cut, badge, link, note } from '../../shell/elements.ts';
 import { spanOf, count } from '../../shell/times.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { type PortalPerson } from '../../page.ts';
-import type { PagesContext } from '../../context.ts';
-import { SECTIONS, WORDS_PATH, receiptFilters } from '../../paths.ts';
-
-export const { scope } = SECTIONS.receipts;
+import type { PortalContext } from '../../context.ts';
+import { WORDS_PATH, receiptFilters } from '../../paths.ts';
 
 const identifier = textFilter(IDENTIFIER_CHARACTERS_MAX);
 
@@ -161,7 +159,7 @@ export function shortId(id: string): string {
   return id.slice(-8);
 }
 
-export type IssueAddress = PagesContext['tracker']['issueAddress'];
+export type IssueAddress = PortalContext['tracker']['issueAddress'];
 
 /** Leads of a page. */
 export type Leads = {

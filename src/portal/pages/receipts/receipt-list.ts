@@ -4,7 +4,7 @@ import { outcomes, receiptStatuses, type ReceiptSummary } from '#partners/receip
 import { pageOf } from '../../address.ts';
 import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
 import { html, type Html } from '../../html.ts';
-import type { PortalRoutes } from '../../routes/page-actions.ts';
+import { page } from '../../routes/page-route.ts';
 import type { EmptyCard } from '../../shell/card.ts';
 import { choicesOf, held } from '../../shell/forms.ts';
 import {
@@ -17,7 +17,6 @@ import {
 } from '../../shell/list.ts';
 import { code, cut, foreign, hidden, link, note } from '../../shell/elements.ts';
 import { counted, type Viewer, time } from '../../shell/times.ts';
-import type { PagesContext } from '../../context.ts';
 import {
   outcomeBadges,
   shortId,
@@ -29,13 +28,13 @@ import {
   type ReceiptsFilters,
   receiptsQuery,
   type ReceiptsQuery,
-  scope,
   toFilter,
   wordsLink,
 } from './receipt-filters.ts';
 import {
   PARTNERS_PATH,
   RECEIPTS_PATH,
+  SECTIONS,
   claimPath,
   partnerPath,
   receiptPath,
@@ -46,10 +45,12 @@ const PAGE_RECEIPTS = 25;
 const TYPE_CHARACTERS_MAX = 40;
 
 /** `/portal/receipts`: what came in, and what became of it. */
-export function receiptListPage(portal: PortalRoutes, context: PagesContext): void {
-  const { partners } = context;
-  const list = { scope, query: receiptsQuery, isList: true } as const;
-  portal.page(RECEIPTS_PATH, list, async (request) => {
+export const receiptListPage = page({
+  path: RECEIPTS_PATH,
+  scope: SECTIONS.receipts.scope,
+  query: receiptsQuery,
+  isList: true,
+  show: async ({ partners }, request) => {
     const { query } = request;
     const filter = toFilter(query);
     const [{ receipts: items, pagination }, known] = await Promise.all([
@@ -68,8 +69,8 @@ export function receiptListPage(portal: PortalRoutes, context: PagesContext): vo
       body: receiptListView({ items, pagination, partnerIds }, request),
       isWaiting: items.some(({ outcomes: { PENDING = 0 } }) => PENDING > 0),
     };
-  });
-}
+  },
+});
 
 /** Only what failed or found nobody is ever worked again. */
 function canHoldReplayable({ outcome, status }: ReceiptsFilters): boolean {

@@ -10,15 +10,15 @@ import {
 import { erasureGaps, erasureStates, receiptStates } from '#shared/outcomes/events.ts';
 import { html, type Html } from '../../html.ts';
 import type { Once } from '../../page.ts';
-import { type PortalRoutes, action } from '../../routes/page-actions.ts';
+import { page } from '../../routes/page-route.ts';
+import { action } from '../../routes/action-route.ts';
 import { badgeOf, code, cut, foreign, link, note, details } from '../../shell/elements.ts';
 import { counted, type Viewer, time } from '../../shell/times.ts';
-import type { PagesContext } from '../../context.ts';
+import type { PortalContext } from '../../context.ts';
 import { findClaim } from './claim-pages.ts';
 import { holdUp } from '../overview/health-lines.ts';
 import { replayNotice } from './replay-page.ts';
 import {
-  scope,
   type IssueAddress,
   issueLink,
   issueLinks,
@@ -29,25 +29,26 @@ import {
 import { body, card, facts, list, split } from '../../shell/card.ts';
 import { partPager } from '../../shell/list.ts';
 import { startParameter, withQuery } from '../../address.ts';
-import { certificateCard, certificateFile } from './certificate-card.ts';
+import { certificateCard } from './certificate-card.ts';
 import { eventCard } from './event-card.ts';
 import { eventWords, standingOf, verdict } from './receipt-verdict.ts';
-import { RECEIPTS_PATH, partnerPath, receiptPath, receiptsPath } from '../../paths.ts';
+import { RECEIPTS_PATH, SECTIONS, partnerPath, receiptPath, receiptsPath } from '../../paths.ts';
 
 /** Of one event: the others stand without what is known of them. */
 const LEADS_LOOKED_AT_MAX = 10;
 
+const { scope } = SECTIONS.receipts;
 const PATH = `${RECEIPTS_PATH}/:id`;
 const params = z.object({ id: z.string().max(64) });
-const query = z.strictObject({ start: startParameter });
 
 /** `/portal/receipts/:id`: one receipt, and working it again or leaving it so. */
-export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
-  const { receipts } = context.partners;
-  certificateFile(portal, context);
-  portal.page(PATH, { scope, params, query }, async ({ person, viewer, params, query }) => {
-    const { start } = query;
-    const receipt = await receipts.find(params.id);
+export const receiptPage = page({
+  path: PATH,
+  scope,
+  params,
+  query: z.strictObject({ start: startParameter }),
+  show: async (context, { person, viewer, params: { id: given }, query: { start } }) => {
+    const receipt = await context.partners.receipts.find(given);
     const claimed = await claimedAmong(context, receipt, start);
     const leads = { issueAddress: context.tracker.issueAddress, claimed };
     const statusAddress = statusAddressOf(context, receipt, viewer);
@@ -71,10 +72,10 @@ export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
       ),
       isWaiting,
     };
-  });
-}
+  },
+});
 
-const acknowledge = action({
+export const acknowledge = action({
   path: `${PATH}/acknowledge`,
   scope,
   params,
@@ -84,7 +85,7 @@ const acknowledge = action({
   }),
 });
 
-const replay = action({
+export const replay = action({
   path: `${PATH}/replay`,
   scope,
   params,
@@ -93,8 +94,6 @@ const replay = action({
     ...replayNotice(await partners.receipts.replay(id, origin)),
   }),
 });
-
-export const receiptActions = [acknowledge, replay];
 
 /** Says what was acknowledged, or that there was nothing. */
 function acknowledgedNotice(events: number): Once {
@@ -105,7 +104,7 @@ function acknowledgedNotice(events: number): Once {
 
 /** Which leads of the events that are shown a deletion hides now. */
 async function claimedAmong(
-  context: PagesContext,
+  context: PortalContext,
   { events }: ReceiptDetail,
   start: number,
 ): Promise<ReadonlySet<string>> {
@@ -118,7 +117,7 @@ async function claimedAmong(
 }
 
 function statusAddressOf(
-  { partners }: PagesContext,
+  { partners }: PortalContext,
   receipt: ReceiptDetail,
   { nowMs }: Viewer,
 ): string | undefined {

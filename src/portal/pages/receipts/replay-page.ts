@@ -5,12 +5,9 @@ import { refuse } from '#shared/errors.ts';
 import { notReplayed } from '#shared/outcomes/events.ts';
 import { html } from '../../html.ts';
 import type { Once, PortalPage } from '../../page.ts';
-import {
-  type Confirmation,
-  type FormRequest,
-  action,
-  refuseTyped,
-} from '../../routes/page-actions.ts';
+import { type Confirmation, refuseTyped } from '../../routes/confirmation.ts';
+import type { PortalRequest } from '../../routes/page-route.ts';
+import { action } from '../../routes/action-route.ts';
 import { notice } from '../../shell/notice.ts';
 import { link } from '../../shell/elements.ts';
 import { count, counted } from '../../shell/times.ts';
@@ -21,16 +18,15 @@ import {
   receiptsForm,
   receiptsQuery,
   type ReceiptsQuery,
-  scope,
   toFilter,
   countWords,
 } from './receipt-filters.ts';
-import { RECEIPTS_PATH, receiptsPath } from '../../paths.ts';
+import { RECEIPTS_PATH, SECTIONS, receiptsPath } from '../../paths.ts';
 
 /** `/portal/receipts/replay`: working all again that the filters of the list find. */
 export const replayAll = action({
   path: `${RECEIPTS_PATH}/replay`,
-  scope,
+  scope: SECTIONS.receipts.scope,
   query: receiptsQuery,
   form: receiptsForm,
   confirm: async ({ partners }, request) => {
@@ -51,9 +47,10 @@ export const replayAll = action({
 });
 
 /** Of the address, or of the form that came back. */
-function filtersOf({ query, typed }: FormRequest<unknown, ReceiptsQuery>): ReceiptsFilters {
-  const { cursor: _cursor, ...filters } =
-    query ?? receiptsForm.safeParse(typed).data?.filters ?? {};
+function filtersOf(request: PortalRequest<unknown, ReceiptsQuery>): ReceiptsFilters {
+  const { query, typed, problems } = request;
+  if (problems.length > 0) return receiptsForm.safeParse(typed).data?.filters ?? {};
+  const { cursor: _cursor, ...filters } = query;
   return filters;
 }
 

@@ -6,12 +6,11 @@ import {
 } from '#partners/receipts/receipt.ts';
 import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
 import type { HtmlValue } from '../../html.ts';
-import type { PortalRoutes } from '../../routes/page-actions.ts';
+import { page } from '../../routes/page-route.ts';
 import { plainCard } from '../../shell/card.ts';
 import { badgeOf, code } from '../../shell/elements.ts';
 import { table } from '../../shell/list.ts';
-import { scope } from './receipt-filters.ts';
-import { WORDS_PATH } from '../../paths.ts';
+import { SECTIONS, WORDS_PATH } from '../../paths.ts';
 
 /** For the status of a receipt that such an event decides; for none of the others. */
 function withStatus(outcome: Outcome, show: (status: ReceiptStatus) => HtmlValue): HtmlValue {
@@ -20,8 +19,10 @@ function withStatus(outcome: Outcome, show: (status: ReceiptStatus) => HtmlValue
 }
 
 /** Words for receipts and their events, with those of the API. */
-export function wordsPage(portal: PortalRoutes): void {
-  portal.page(WORDS_PATH, { scope }, async () => ({
+export const wordsPage = page({
+  path: WORDS_PATH,
+  scope: SECTIONS.receipts.scope,
+  show: async () => ({
     title: 'What the words mean',
     section: 'receipts',
     crumbs: [],
@@ -42,5 +43,5 @@ export function wordsPage(portal: PortalRoutes): void {
         ],
       }),
     ),
-  }));
-}
+  }),
+});

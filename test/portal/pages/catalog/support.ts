@@ -2,9 +2,9 @@ import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { createVersion } from '#catalog/version/write-version.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
-import { catalogPages } from '#portal/portal.ts';
+import { portalPages } from '#portal/portal.ts';
 import { buildCatalog } from '../../../support/catalog.ts';
-import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
+import { startPortal } from '../../../support/portal/portal.ts';
 import { bodyReaders } from '../../../support/threads.ts';
 
 export const origin = {
@@ -16,10 +16,7 @@ export const origin = {
 export function setUp(facts: Parameters<typeof buildCatalog>[0] = {}) {
   const { catalog, clock, db } = buildCatalog(facts);
   const { specText: readSpecText } = bodyReaders;
-  const portal = startPortal(
-    (routes) => catalogPages(routes, pagesContext({ catalog, readSpecText })),
-    { clock },
-  );
+  const portal = startPortal(portalPages, { context: { catalog, readSpecText }, clock });
   const draft = (facts: Partial<Draft> = {}): Draft => ({
     id: 'leads',
     type: 'API',

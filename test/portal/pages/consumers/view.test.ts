@@ -7,7 +7,7 @@ import { consumerListView, consumersQuery } from '#portal/pages/consumers/consum
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { flat, person, viewer } from '../../shell/support.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
-import { shownKey } from '#portal/pages/consumers/consumer-words.ts';
+import { shownKey } from '#portal/pages/consumers/create-consumer.ts';
 
 const { nowMs } = viewer;
 

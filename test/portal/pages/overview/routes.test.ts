@@ -1,4 +1,4 @@
-import { overviewPages } from '#portal/pages/overview/overview-page.ts';
+import { overviewPage } from '#portal/pages/overview/overview-page.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { TRACKER } from '#partners/traffic.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -9,7 +9,7 @@ import { createFakeClock } from '../../../support/clock.ts';
 import { buildAccess } from '../../../support/access.ts';
 import { buildPartners, settleEvent } from '../../../support/partners.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';
-import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
+import { type PortalThings, startPortal } from '../../../support/portal/portal.ts';
 import { leaseEvents } from '#partners/worker/lease-events.ts';
 
 const clock = createFakeClock();
@@ -18,9 +18,9 @@ const filler = { status: () => ({ state: 'complete', issues: 1 }) } as unknown a
 
 const nobody = async () => ({ items: [], pagination: { hasMore: false } });
 
-function overview(given: Parameters<typeof pagesContext>[0] = {}) {
+function overview(given: PortalThings = {}) {
   const { partners, deliver, work } = buildPartners({ clock, filler });
-  const context = pagesContext({
+  const context = {
     readiness: async () => ({ checks: { store: { isReady: true, state: 'ok' } } }),
     hasReadyz: true,
     tracker: { quota: () => undefined, lastFailure: () => undefined, hasWebhookSecret: () => true },
@@ -29,8 +29,8 @@ function overview(given: Parameters<typeof pagesContext>[0] = {}) {
     traffic: { read: async () => [] },
     leadFeed: { newestAt: async () => clock.now() - 180_000, listeners: () => 2 },
     ...given,
-  });
-  const portal = startPortal((routes) => overviewPages(routes, context), { clock });
+  };
+  const portal = startPortal([overviewPage], { context, clock });
   return { portal, deliver, partners, work };
 }
 

@@ -1,6 +1,6 @@
 import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
 import { receiptsQuery } from '#portal/pages/receipts/receipt-filters.ts';
-import { type Overview, overviewPage } from '#portal/pages/overview/overview-view.ts';
+import { type Overview, overviewView } from '#portal/pages/overview/overview-view.ts';
 import type { Operation } from '#portal/pages/overview/alerts.ts';
 import type { PartState } from '#shared/outcomes/health.ts';
 import { describe, expect, test } from 'vitest';
@@ -39,7 +39,7 @@ const well: Overview = {
 };
 
 const page = (given: Partial<Overview> = {}) =>
-  flat(overviewPage({ ...well, ...given }, viewer).body);
+  flat(overviewView({ ...well, ...given }, viewer).body);
 
 const verdictIn = (text: string) => /<h2 id="verdict">([^<]*)</.exec(text)?.[1];
 

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { partnerPages } from '#portal/pages/partners/partners-page.ts';
+import { partnersPage } from '#portal/pages/partners/partners-page.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import { buildPartners, secretsOf } from '../../../support/partners.ts';
-import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
+import { startPortal } from '../../../support/portal/portal.ts';
 
 test('the page that shows a partner is found by its id', async () => {
   const clock = createFakeClock();
   const one = { scheme: 'hmac-sha256' as const, secrets: secretsOf('s') };
   const ids = Array.from({ length: 12 }, (_, at) => `crm-${at}`);
   const partners = Object.fromEntries(ids.map((id) => [id, one]));
-  const context = pagesContext(buildPartners({ clock, partners }));
-  const { signIn } = startPortal((portal) => partnerPages(portal, context), { clock });
+  const context = buildPartners({ clock, partners });
+  const { signIn } = startPortal([partnersPage], { context, clock });
   const admin = await signIn();
   const shownAt = async (search: string) =>
     [...(await admin.get(`/portal/partners${search}`)).body.matchAll(/id="p-(crm-\d+)"/g)].map(
@@ -35,9 +35,8 @@ test('what is expected of a partner is shown, since when it is silent, and what 
     keep: async () => undefined,
     read: async () => new Map([['crm-late', clock.now() - DAY - MINUTE]]),
   };
-  const built = buildPartners({ clock, hearing, partners: { 'crm-late': one, 'crm-new': one } });
-  const context = pagesContext(built);
-  const { signIn } = startPortal((portal) => partnerPages(portal, context), { clock });
+  const context = buildPartners({ clock, hearing, partners: { 'crm-late': one, 'crm-new': one } });
+  const { signIn } = startPortal([partnersPage], { context, clock });
   const { body } = await (await signIn()).get('/portal/partners');
   const [, late = '', recent = ''] = body
     .split(/id="p-crm-\w+"/)

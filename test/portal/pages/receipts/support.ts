@@ -1,13 +1,13 @@
 import type { Readiness } from '#http/readiness.ts';
 import type { Settlement } from '#partners/worker/work-item.ts';
-import type { PagesContext } from '#portal/context.ts';
-import { receiptPages } from '#portal/portal.ts';
+import type { PortalContext } from '#portal/context.ts';
+import { portalPages } from '#portal/portal.ts';
 import { claimedLeadsIn } from '../../../support/claims.ts';
 import { buildAccess } from '../../../support/access.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
 import { buildPartners, settleEvent } from '../../../support/partners.ts';
-import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
+import { startPortal } from '../../../support/portal/portal.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';
 import { leaseEvents } from '#partners/worker/lease-events.ts';
 
@@ -20,10 +20,10 @@ export async function openReceiptPages(checks: Readiness['checks'] = {}) {
   const claimedLeads = claimedLeadsIn(database, { repository: REPOSITORY, clock });
   const issueAddress = (number: string) =>
     `https://tracker.example.com/acme/leads/issues/${number}`;
-  const readiness: PagesContext['readiness'] = async () => ({ checks });
+  const readiness: PortalContext['readiness'] = async () => ({ checks });
   const tracker = { issueAddress };
-  const context = pagesContext({ partners, claimedLeads, tracker, readiness });
-  const portal = startPortal((routes) => receiptPages(routes, context), { clock });
+  const context = { partners, claimedLeads, tracker, readiness };
+  const portal = startPortal(portalPages, { context, clock });
   return {
     ...portal,
     partners,

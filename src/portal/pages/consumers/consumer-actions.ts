@@ -1,29 +1,108 @@
+/** Actions on a consumer and its keys; each goes through the same use case as the API. */
+import { z } from 'zod';
 import { type Consumer, type Key, keyStateAt, refuseRevoked } from '#access/consumers/consumer.ts';
-import { findKey } from '#access/keys/key-rules.ts';
 import { activeKeys } from '#access/consumers/find-consumers.ts';
+import { grantOf } from '#access/grant.ts';
+import type { Access } from '#access/index.ts';
+import { findKey } from '#access/keys/key-rules.ts';
+import { HOUR } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { present } from '../../address.ts';
+import type { PortalContext } from '../../context.ts';
 import { html, type Html } from '../../html.ts';
-import { action, requireTyped, typedForm } from '../../routes/page-actions.ts';
-import { held, select } from '../../shell/forms.ts';
-import { remark } from '../../shell/notice.ts';
+import { consumerPath, SECTIONS } from '../../paths.ts';
+import { action } from '../../routes/action-route.ts';
+import { requireTyped, typedForm } from '../../routes/confirmation.ts';
 import { code, foreign } from '../../shell/elements.ts';
+import { type Choice, held, select } from '../../shell/forms.ts';
+import { remark } from '../../shell/notice.ts';
 import { agoText, time, type Viewer } from '../../shell/times.ts';
-import type { PagesContext } from '../../context.ts';
-import { ofConsumer, ofKey, consumerFrame, shownKey } from './consumer-words.ts';
-import { consumerPath } from '../../paths.ts';
 import {
-  LIFETIMES,
-  LIFETIME_DEFAULT,
-  OVERLAPS,
-  OVERLAP_DEFAULT,
+  checkLabels,
+  grantChoice,
+  grantsDigest,
+  inWords,
   lifetime,
-  overlap,
+  LIFETIME_DEFAULT,
+  LIFETIMES,
+  limitPerMinute,
+  name,
+  toGrants,
+  typedGrantChoice,
 } from './consumer-fields.ts';
-import { z } from 'zod';
+import { ofConsumer, showConsumer } from './consumer-page.ts';
+import { shownKey } from './create-consumer.ts';
+
+const ofKey = {
+  scope: SECTIONS.consumers.scope,
+  params: z.object({ id: z.string(), keyId: z.string() }),
+} as const;
+
+const saveGrants = action({
+  path: consumerPath(':id', 'grants'),
+  ...ofConsumer,
+  form: z.object({ ...grantChoice, seen: z.string() }),
+  onProblems: (context, request) => {
+    const { typed, problems, seenBefore: seen } = request;
+    const returned = { heading: 'Grants not saved', problems, seen };
+    return showConsumer(context, request, { ...returned, chosen: typedGrantChoice.parse(typed) });
+  },
+  run: async (context, { form, params: { id }, origin }) => {
+    const { consumers } = context.access;
+    const { grants } = await consumers.read(id);
+    if (grantsDigest(grants) !== form.seen) refuseUnseenGrants();
+    await checkLabels(context, form, grantOf(grants, 'leads:read')?.labels);
+    await consumers.replaceGrants({ id, grants: toGrants(form), expected: grants }, origin);
+    return { location: consumerPath(id), notice: 'The grants were saved.' };
+  },
+});
+
+function refuseUnseenGrants(): never {
+  throw new TrackportError('precondition-failed', {
+    detail:
+      'Somebody else has changed these grants since you opened the page. The form below shows what you chose: compare it with “May read”, then save again.',
+  });
+}
+
+type Patch = Parameters<Access['consumers']['update']>[0]['patch'];
+
+const saveSetting = <Form extends z.ZodType>(
+  setting: 'name' | 'limit',
+  form: Form,
+  patchOf: (form: z.output<Form>) => Patch,
+) =>
+  action({
+    path: consumerPath(':id', setting),
+    ...ofConsumer,
+    form,
+    onProblems: (context, request) => {
+      const heading = `${setting === 'name' ? 'Name' : 'Limit'} not saved`;
+      const { typed, problems } = request;
+      return showConsumer(context, request, { heading, typed, problems: problems.map(inWords) });
+    },
+    run: async ({ access }, { form: sent, params: { id }, origin }) => {
+      await access.consumers.update({ id, patch: patchOf(sent) }, origin);
+      return { location: consumerPath(id), notice: `The ${setting} was saved.` };
+    },
+  });
+
+const setState = (below: string, state: 'active' | 'disabled', notice: string) =>
+  action({
+    path: consumerPath(':id', below),
+    ...ofConsumer,
+    run: async ({ access }, { params: { id }, origin }) => {
+      await access.consumers.update({ id, patch: { state } }, origin);
+      return { location: consumerPath(id), notice };
+    },
+  });
+
+/** Section and breadcrumbs of a question about a consumer. */
+function frameOf({ id, name: text }: Consumer) {
+  return { section: 'consumers', crumbs: [{ href: consumerPath(id), text }] } as const;
+}
 
 /** @throws {not-found} @throws {invalid-lifecycle-transition} */
-async function readOpen({ access }: PagesContext, id: string): Promise<Consumer> {
+async function readOpen({ access }: PortalContext, id: string): Promise<Consumer> {
   const consumer = await access.consumers.read(id);
   refuseRevoked(consumer);
   return consumer;
@@ -32,7 +111,7 @@ async function readOpen({ access }: PagesContext, id: string): Promise<Consumer>
 type OfKey = { params: Record<'id' | 'keyId', string>; viewer: Viewer };
 
 /** Its page offers nothing about a key that ended; an old tab may. @throws {invalid-lifecycle-transition} */
-async function readActiveKey({ access }: PagesContext, { params, viewer }: OfKey) {
+async function readActiveKey({ access }: PortalContext, { params, viewer }: OfKey) {
   const consumer = await access.consumers.read(params.id);
   const key = findKey(consumer, params.keyId);
   const current = keyStateAt(key, viewer.nowMs);
@@ -43,14 +122,14 @@ async function readActiveKey({ access }: PagesContext, { params, viewer }: OfKey
   });
 }
 
-export const revokeConsumer = action({
+const revokeConsumer = action({
   path: consumerPath(':id', 'revoke'),
   ...ofConsumer,
   form: typedForm,
   confirm: async (context, { params, viewer }) => {
     const consumer = await readOpen(context, params.id);
     return {
-      ...consumerFrame(consumer),
+      ...frameOf(consumer),
       title: 'Revoke consumer',
       failed: 'Not revoked',
       warning: useWarning(consumer.keys, viewer),
@@ -76,13 +155,13 @@ export const revokeConsumer = action({
   },
 });
 
-export const addKey = action({
+const addKey = action({
   path: consumerPath(':id', 'keys', 'new'),
   ...ofConsumer,
   form: z.object({ lifetime }),
-  doneOnce: true,
+  isDoneOnce: true,
   confirm: async (context, request) => ({
-    ...consumerFrame(await readOpen(context, request.params.id)),
+    ...frameOf(await readOpen(context, request.params.id)),
     title: 'Add a key',
     failed: 'No key was made',
     consequences: [
@@ -106,18 +185,35 @@ export const addKey = action({
   },
 });
 
-export const rotateKey = action({
+/** Overlaps of the old key with the new one, in hours. */
+const OVERLAPS: readonly Choice[] = [
+  { value: '0', label: 'not at all: the old key ends now' },
+  { value: '1', label: '1 hour' },
+  { value: '24', label: '24 hours' },
+  { value: '168', label: '7 days' },
+  { value: '720', label: '30 days' },
+];
+const OVERLAP_DEFAULT = '24';
+
+const overlap = z
+  .enum(
+    OVERLAPS.map(({ value }) => value),
+    'Choose how long the old key stays good.',
+  )
+  .transform((hours) => Number(hours) * HOUR);
+
+const rotateKey = action({
   path: consumerPath(':id', 'keys', ':keyId', 'rotate'),
   ...ofKey,
   form: z.object({ overlap }),
-  doneOnce: true,
+  isDoneOnce: true,
   confirm: async (context, request) => {
     const { consumer, key } = await readActiveKey(context, request);
     const { keyId, expiresAt } = key;
     const end = expiresAt !== undefined && time(expiresAt, request.viewer, 'minute');
     const overlap = held('overlap', request, OVERLAP_DEFAULT);
     return {
-      ...consumerFrame(consumer),
+      ...frameOf(consumer),
       title: 'Rotate key',
       failed: 'Not rotated',
       consequences: [
@@ -136,14 +232,14 @@ export const rotateKey = action({
   },
 });
 
-export const revokeKey = action({
+const revokeKey = action({
   path: consumerPath(':id', 'keys', ':keyId', 'revoke'),
   ...ofKey,
   form: typedForm,
   confirm: async (context, request) => {
     const { consumer, key } = await readActiveKey(context, request);
     return {
-      ...consumerFrame(consumer),
+      ...frameOf(consumer),
       title: 'Revoke key',
       failed: 'Not revoked',
       warning: useWarning([key], request.viewer),
@@ -182,3 +278,18 @@ function useWarning(keys: readonly Key[], viewer: Viewer): Html {
         'Whoever reads with it will be refused.',
       );
 }
+
+/** First those that are done without a question, from the page of the consumer. */
+export const consumerActions = [
+  saveGrants,
+  saveSetting('name', z.object({ name }), (form) => form),
+  saveSetting('limit', z.object({ limitPerMinute }), (form) => ({
+    limitPerMinute: form.limitPerMinute ?? null,
+  })),
+  setState('enable', 'active', 'The consumer is enabled: its keys work again.'),
+  setState('disable', 'disabled', 'The consumer is disabled.'),
+  revokeConsumer,
+  addKey,
+  rotateKey,
+  revokeKey,
+];
