@@ -52,7 +52,7 @@ function commandsOfService(program: Program): CommandEntry[] {
       summary: 'check the configuration, the tracker and the store, and say what to fix',
       load: async () => (await import('#cli/commands/doctor.ts')).registerDoctor,
       services: async (config) => {
-        const { examine } = await import('#doctor/doctor.ts');
+        const { examine } = await import('#doctor/examine.ts');
         return opened({ examine: (how: { fix: boolean }) => examine({ config, clock }, how) });
       },
     }),

@@ -2,7 +2,7 @@ import type { CheckResult, HealthCheck } from '#http/readiness.ts';
 import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-import type { Bearer, App } from './compose.ts';
+import type { Bearer, App } from './app.ts';
 import type { Store } from './store.ts';
 import type { Tracker } from './tracker.ts';
 

@@ -16,7 +16,7 @@ import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { createLastKnown } from '#shared/caching.ts';
-import type { Bearer, App } from './compose.ts';
+import type { Bearer, App } from './app.ts';
 
 /** Without these there is no portal. */
 type Served = Bearer & {

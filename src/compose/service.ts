@@ -22,9 +22,9 @@ import { createReloadable } from '#config/reloadable.ts';
 import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
-import { type App, compose, partnerRegistry } from './compose.ts';
-import { cutInTime, drain, listen } from './listen.ts';
-import { storeError } from './start-error.ts';
+import { type App, createApp, partnerRegistry } from './app.ts';
+import { closeInTime, cutInTime, drain, watchLoad } from './stop.ts';
+import { listenError, type PortSetter, storeError } from './start-error.ts';
 import { lockStore, openServiceStore, type Store } from './store.ts';
 import { healthChecks } from './health.ts';
 import { createLog, type LevelLog, type LogOutput } from '#adapters/pino/log.ts';
@@ -139,29 +139,30 @@ async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
   const settings = createReloadable(config);
   const cut = new AbortController();
   const base = { config, settings, clock, log, registry, tracing, store, cleanup };
-  const app = await compose(base, cut.signal);
-  const address: Address = {
+  const app = await createApp(base, cut.signal);
+  const state: ServingState = {
     publicUrl: config.server.publicUrl,
     isStopping: false,
     ending: new AbortController(),
   };
-  const servers = await createServers(app, address, start.limits);
+  const servers = await createServers(app, state, start.limits);
   await store.opened();
   if (servers.operations) await listenForOperations(app, servers.operations);
-  const listening = await listen(servers.public, config.server, clock);
-  const url = serverUrl(listening);
-  const publicUrl = (address.publicUrl ??= url);
+  const load = watchLoad(servers.public.server);
+  const url = serverUrl(await listen(servers.public, config.server));
+  const publicUrl = (state.publicUrl ??= url);
   let deadline: number | undefined;
-  cleanup.push('the server', () => listening.close(deadline ?? clock.monotonicMs()));
+  const close = () => closeInTime(servers.public, clock, deadline ?? clock.monotonicMs());
+  cleanup.push('the server', close);
   const stopWork = await startWork(app);
 
   const stop = async (): Promise<void> => {
-    address.isStopping = true;
+    state.isStopping = true;
     log.info({}, 'stopping');
     const delayMs = config.server.stopDelay;
     void cutInTime(clock, delayMs, cut);
-    void clock.sleep(delayMs, { unref: true }).then(() => address.ending.abort());
-    deadline = await drain({ clock, delayMs, load: listening.load, work: stopWork() });
+    void clock.sleep(delayMs, { unref: true }).then(() => state.ending.abort());
+    deadline = await drain({ clock, delayMs, load, work: stopWork() });
     await cleanup.releaseAll();
     log.info({}, 'stopped');
   };
@@ -176,7 +177,8 @@ async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
   return { url, publicUrl, store, access: app.access, stop: () => (stopped ??= stop()), reload };
 }
 
-type Address = {
+type ServingState = {
+  /** Known at the latest when it listens. */
   publicUrl: string | undefined;
   isStopping: boolean;
   /** Aborted when nobody is to wait for anything any more. */
@@ -186,7 +188,7 @@ type Address = {
 /** Everything that is served: one server, or with `server.opsPort` a second one for health and metrics. */
 async function createServers(
   app: App,
-  address: Address,
+  state: ServingState,
   limits: Start['limits'],
 ): Promise<{ public: HttpApp; operations?: HttpApp }> {
   const { config, clock, log, registry, tracing, store, bodies, bearer } = app;
@@ -198,7 +200,7 @@ async function createServers(
     metrics: registry,
     tracing,
     newId: createRunIds(),
-    publicUrl: () => address.publicUrl ?? '',
+    publicUrl: () => state.publicUrl ?? '',
     trustProxy: typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy],
     corsOrigins: cors,
     limits,
@@ -210,7 +212,7 @@ async function createServers(
     {
       metrics: registry,
       checks: () => healthChecks(app),
-      isStopping: () => address.isStopping,
+      isStopping: () => state.isStopping,
     },
   );
   const application: Application = {
@@ -220,7 +222,7 @@ async function createServers(
     partners,
     partnerRegistry: partnerRegistry(app),
     trackerWebhook: webhook,
-    ending: address.ending.signal,
+    ending: state.ending.signal,
     bearer: bearer && {
       verifier: bearer.identity.verifier,
       catalog: bearer.catalog,
@@ -249,8 +251,23 @@ async function openPortal(app: App, { readiness }: ServiceReports): Promise<Area
 /** Health and metrics come first and go last: they tell of the stop until its end. */
 async function listenForOperations({ config, clock, cleanup }: App, app: HttpApp): Promise<void> {
   const { host, opsPort: port = 0 } = config.server;
-  const listening = await listen(app, { host, port, setBy: 'server.opsPort' }, clock);
-  cleanup.push('the operations server', () => listening.close(clock.monotonicMs()));
+  await listen(app, { host, port, setBy: 'server.opsPort' });
+  cleanup.push('the operations server', () => closeInTime(app, clock, clock.monotonicMs()));
+}
+
+/** Starts listening; port 0 becomes a free one. `setBy` is by default `--port`. @throws {StartError} */
+async function listen(
+  app: HttpApp,
+  { host, port, setBy }: { host: string; port: number; setBy?: PortSetter },
+): Promise<{ host: string; port: number }> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    await app.close().catch(() => undefined);
+    throw listenError(error, { host, port, setBy });
+  }
+  const address = app.server.address();
+  return { host, port: typeof address === 'object' && address !== null ? address.port : port };
 }
 
 /** Returns how to stop: the step under way is finished, the rest is given back. */

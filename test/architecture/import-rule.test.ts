@@ -73,9 +73,9 @@ const forbidden: Record<string, string[]> = {
     '#http/server.ts',
     '#sandbox/sandbox.ts',
     '#compose/store.ts',
-    '#doctor/doctor.ts',
+    '#doctor/examine.ts',
   ],
-  'src/compose/x.ts': ['#cli/cli.ts', '#doctor/doctor.ts', '../leads/index.ts'],
+  'src/compose/x.ts': ['#cli/cli.ts', '#doctor/examine.ts', '../leads/index.ts'],
   'src/doctor/x.ts': [
     '#cli/cli.ts',
     '#portal/portal.ts',

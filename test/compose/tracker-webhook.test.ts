@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type App, composeWebhook } from '#compose/compose.ts';
+import { type App, composeWebhook } from '#compose/app.ts';
 import { createTraffic, readTraffic, TRACKER } from '#partners/traffic.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#config/reloadable.ts';

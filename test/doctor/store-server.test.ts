@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readServerInfo, type ServerInfo } from '#adapters/postgres/connection/server-info.ts';
-import { checkServer } from '#doctor/doctor.ts';
+import { checkServer } from '#doctor/examine.ts';
 import { connectToPostgres, emptyPostgres } from '../support/postgres/database.ts';
 
 const now = 1_790_000_000_000;

@@ -7,7 +7,7 @@ import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#config/reloadable.ts';
 import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
-import { type App, compose } from '#compose/compose.ts';
+import { type App, createApp } from '#compose/app.ts';
 import { createStore } from '#compose/store.ts';
 import type { EngineWorld } from './engine.ts';
 import type { Owner } from './scheduler.ts';
@@ -88,7 +88,7 @@ export function startInstance(name: string, deps: InstanceWorld): Instance {
       },
       { repository: config.tracker.repository, secretKey: SECRET_KEY, clock: systemClock },
     );
-    const parts = await compose(
+    const parts = await createApp(
       {
         config,
         settings: createReloadable(config),

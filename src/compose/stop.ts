@@ -3,7 +3,6 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { HttpApp } from '#http/context.ts';
 import { operationPaths } from '#http/routes/operations.ts';
 import type { Clock } from '#shared/clock.ts';
-import { listenError, type PortSetter } from './start-error.ts';
 import type { Socket } from 'node:net';
 
 // A stop takes no 10 s beyond its delay: these are its steps, counted from the end of the delay.
@@ -14,46 +13,19 @@ const DRAIN_MS = 8000;
 
 const LOOK_EVERY_MS = 20;
 
-/** A server that listens. */
-type Listening = {
-  host: string;
-  port: number;
-  load: ServerLoad;
-  /**
-   * Takes no more connections, and ends the rest once they have a response.
-   * Cuts those that are still open after `deadline` (ms of the monotonic clock).
-   */
-  close(deadline: number): Promise<void>;
-};
-
-/** Starts listening; port 0 becomes a free one. `setBy` is by default `--port`. @throws {StartError} */
-export async function listen(
-  app: HttpApp,
-  { host, port, setBy }: { host: string; port: number; setBy?: PortSetter },
-  clock: Clock,
-): Promise<Listening> {
-  const load = watchLoad(app.server);
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    await app.close().catch(() => undefined);
-    throw listenError(error, { host, port, setBy });
-  }
-  return {
-    host,
-    port: portOf(app.server) ?? port,
-    load,
-    close: async (deadline) => {
-      const cut = new AbortController();
-      const cutting = clock
-        .sleep(deadline - clock.monotonicMs(), { signal: cut.signal, unref: true })
-        .then(() => app.server.closeAllConnections())
-        .catch(() => undefined);
-      await app.close();
-      cut.abort(new Error('closed in time'));
-      await cutting;
-    },
-  };
+/**
+ * Takes no more connections, ends the rest once they have a response, and cuts those that are open after `deadline`
+ * (ms of the monotonic clock).
+ */
+export async function closeInTime(app: HttpApp, clock: Clock, deadline: number): Promise<void> {
+  const cut = new AbortController();
+  const cutting = clock
+    .sleep(deadline - clock.monotonicMs(), { signal: cut.signal, unref: true })
+    .then(() => app.server.closeAllConnections())
+    .catch(() => undefined);
+  await app.close();
+  cut.abort(new Error('closed in time'));
+  await cutting;
 }
 
 type Drain = {
@@ -105,11 +77,6 @@ export async function cutInTime(
 ): Promise<void> {
   await clock.sleep(delayMs + CUT_AFTER_MS, { unref: true });
   cut.abort(new DOMException('the service stops', 'TimeoutError'));
-}
-
-function portOf(server: Server): number | undefined {
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : undefined;
 }
 
 const OPERATION_PATHS = new Set<string>(Object.values(operationPaths));

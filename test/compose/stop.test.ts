@@ -11,7 +11,7 @@ import { type AddressInfo, connect } from 'node:net';
 import nock from 'nock';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '#shared/clock.ts';
-import { drain, type ServerLoad, watchLoad } from '#compose/listen.ts';
+import { drain, type ServerLoad, watchLoad } from '#compose/stop.ts';
 import { createFakeClock } from '../support/clock.ts';
 
 // It would stand between our sockets and the server.

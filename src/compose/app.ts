@@ -84,7 +84,7 @@ export type App = Base & {
 };
 
 /** Makes all of it. `cut` ends calls to the tracker, for a stop that can wait no longer. */
-export async function compose(base: Base, cut: AbortSignal): Promise<App> {
+export async function createApp(base: Base, cut: AbortSignal): Promise<App> {
   const { settings, clock, log, tracing } = base;
   const onExchange = trackerCallMetrics(base.registry);
   const tracker = createTracker({ settings, clock, cut, onExchange, tracing, log });
