@@ -70,21 +70,14 @@ async function publishedDefault(tx: Tx, { workspaceId }: Reader, id: string): Pr
  * @throws {invalid-lifecycle-transition} with `current` and `allowed`
  * @throws {precondition-failed}
  */
-export async function reinstateVersion(
-  { db, clock }: Catalog,
+export function reinstateVersion(
+  catalog: Catalog,
   caller: Caller,
-  { id, version, ifMatch }: Target,
+  target: Target,
 ): Promise<VersionView> {
-  const now = clock.now();
-  return db.transaction(async (tx) => {
-    const artifact = await lockArtifact(tx, caller, id);
-    const named = version ?? (await onlyVersionIn(tx, artifact, 'DEPRECATED'));
-    return move(
-      tx,
-      artifact,
-      { caller, ref: { id, version: named }, ifMatch },
-      { action: 'reinstate', now },
-    );
+  return moveDeprecated(catalog, caller, target, {
+    action: 'reinstate',
+    now: catalog.clock.now(),
   });
 }
 
@@ -97,21 +90,26 @@ export async function reinstateVersion(
  * @throws {precondition-failed}
  */
 export async function retireVersion(
-  { db, clock, usage }: Catalog,
+  catalog: Catalog,
   caller: Caller,
-  { id, version, isEarly, ifMatch }: Target & { isEarly?: boolean },
+  { isEarly, ...target }: Target & { isEarly?: boolean },
 ): Promise<VersionView> {
-  await usage.flush(); // a read of a moment ago counts
-  const now = clock.now();
+  await catalog.usage.flush(); // a read of a moment ago counts
+  const now = catalog.clock.now();
+  return moveDeprecated(catalog, caller, target, { action: 'retire', now, isEarly });
+}
+
+/** Moves the version that is named, else the only DEPRECATED one. */
+function moveDeprecated(
+  { db }: Catalog,
+  caller: Caller,
+  { id, version, ifMatch }: Target,
+  step: Transition,
+): Promise<VersionView> {
   return db.transaction(async (tx) => {
     const artifact = await lockArtifact(tx, caller, id);
     const named = version ?? (await onlyVersionIn(tx, artifact, 'DEPRECATED'));
-    return move(
-      tx,
-      artifact,
-      { caller, ref: { id, version: named }, ifMatch },
-      { action: 'retire', now, isEarly },
-    );
+    return move(tx, artifact, { caller, ref: { id, version: named }, ifMatch }, step);
   });
 }
 

@@ -79,17 +79,22 @@ export const remainsOut = z
     'Of a deletion: what there is on the issues that no action reached, when the last was done. `text`: title and body. `history`: earlier texts, in the edit history. `comments`: all but that of this deletion, so those that people and rules for events wrote. `fields`: texts, numbers and dates in typed fields. `sub-issues`: issues below them.',
   );
 
+/** How an event stands, and what that leaves of a person. */
+export const outcomeFields = {
+  outcome: z.enum(outcomes),
+  erasure: z
+    .enum(erasures)
+    .optional()
+    .describe('How complete the strongest action that succeeded has erased the data.'),
+  remains: remainsOut.optional(),
+};
+
 const receiptEventOut = z
   .object({
     eventType: z.string().optional().describe('As it was sent.'),
     eventId: z.string().optional(),
     externalId: z.string().optional(),
-    outcome: z.enum(outcomes),
-    erasure: z
-      .enum(erasures)
-      .optional()
-      .describe('How complete the strongest action that succeeded has erased the data.'),
-    remains: remainsOut.optional(),
+    ...outcomeFields,
     note: noteOut.optional().describe(describeCodes(eventNotes)),
     names: z
       .array(z.enum(nameKinds))

@@ -5,15 +5,13 @@ import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { TrackportError } from '#shared/errors.ts';
 import {
   erasureOf,
-  erasures,
-  outcomes,
   type PartnerPath,
   type Receipt,
   type ReceiptEventDetail,
   receiptStatuses,
   whyOf,
 } from './receipt.ts';
-import { noteOut, remainsOut, repeatsOut } from './receipt-out.ts';
+import { noteOut, outcomeFields, repeatsOut } from './receipt-out.ts';
 import { readReceipt } from './read-receipts.ts';
 import { type CertificateClaims, type CertifiedReceipts, readCertificate } from './certificate.ts';
 import type { Statements } from '#shared/database.ts';
@@ -95,12 +93,7 @@ export const receiptStatusOut = z
           position: z.int().min(0).describe('In the delivery, from 0; repeats leave gaps.'),
           eventType: z.string().optional().describe('As it was sent.'),
           eventId: z.string().optional(),
-          outcome: z.enum(outcomes),
-          erasure: z
-            .enum(erasures)
-            .optional()
-            .describe('How complete the strongest action that succeeded has erased the data.'),
-          remains: remainsOut.optional(),
+          ...outcomeFields,
           note: noteOut.optional().describe('As on the receipt.'),
           lastError: z.string().optional().describe('Why it ended so: a code, as on the receipt.'),
           completedAt: z.iso.datetime().optional(),
