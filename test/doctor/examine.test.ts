@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import nock from 'nock';
@@ -20,6 +19,7 @@ import { temporaryFolder } from '../support/folder.ts';
 import { writeMigratedStore } from '../support/migrated-store.ts';
 import { connectTo } from '../support/stores.ts';
 import { openServer } from '../support/http/local-server.ts';
+import { rsaKeys } from '../support/rsa-keys.ts';
 
 const TOKEN = 'doctor-token';
 
@@ -186,11 +186,7 @@ describe('the webhook', () => {
   });
 
   test('of an App is found by the App itself', async () => {
-    const { publicKey, privateKey } = generateKeyPairSync('rsa', {
-      modulusLength: 2048,
-      publicKeyEncoding: { type: 'spki', format: 'pem' },
-      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    });
+    const { publicKey, privateKey } = rsaKeys();
     const app = {
       id: 17,
       slug: 'trackport',

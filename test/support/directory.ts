@@ -1,8 +1,9 @@
 import { claimsOf, insertClaims } from '#leads/claims/claim-leads.ts';
 import type { Database, Statements, Tx } from '#shared/database.ts';
 import { readDirectoryView, readUpdatedAt } from '#leads/directory/directory-view.ts';
-import { openDirectory } from '#leads/directory/write-directory.ts';
+import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
 import type { DirectoryStore } from '#leads/lead-store.ts';
+import type { Issue } from '#leads/lead-tracker.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import {
   type DirectoryEntry,
@@ -27,6 +28,20 @@ export const leadRules: LeadRules = {
   portalAuthors: ['acme-portal[bot]'],
 };
 
+/** An issue of which nothing matters, or but for these facts. */
+export const plainIssue = (facts: Partial<Issue> = {}): Issue => ({
+  number: 1,
+  title: '',
+  body: '',
+  state: 'open',
+  labels: [],
+  assignees: [],
+  createdAt: 0,
+  updatedAt: 0,
+  isPullRequest: false,
+  ...facts,
+});
+
 export const REPOSITORY = 'acme/leads';
 export const REPOSITORY_ID = 4711;
 
@@ -42,14 +57,18 @@ export async function isKnown(store: DirectoryStore, number: number): Promise<bo
   return (await readUpdatedAt(store, number)) !== undefined;
 }
 
-/** A directory that knows its repository, and is in its first crawl. */
+/** A directory that knows its repository and these leads, and is in its first crawl. */
 export async function openedDirectory(
   database: Database,
-  repositoryId: number = REPOSITORY_ID,
+  known: readonly (number | DirectoryEntry)[] = [],
 ): Promise<DirectoryStore> {
   const store = leadStoreIn(database);
   const rules = rulesCheckOf(leadRules, directoryKey);
-  await openDirectory(store, repositoryId, { rules, at: 0 });
+  await openDirectory(store, REPOSITORY_ID, { rules, at: 0 });
+  await putEntries(
+    store,
+    known.map((one) => (typeof one === 'number' ? entry(one) : one)),
+  );
   return store;
 }
 

@@ -58,6 +58,20 @@ export const wireIssue = {
   updated_at: '2026-02-02T11:30:05Z',
 };
 
+/** The same as we have it. */
+export const ownIssue = {
+  number: 7,
+  title: 'A lead',
+  body: '### Email\n\nada@example.com\n',
+  state: 'open',
+  labels: ['approved'],
+  assignees: ['sam', 'kim'],
+  author: 'ada',
+  createdAt: Date.parse('2026-02-01T10:00:00Z'),
+  updatedAt: Date.parse('2026-02-02T11:30:05Z'),
+  isPullRequest: false,
+};
+
 export const wireRepository = {
   id: 4711,
   full_name: 'acme/leads',

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { createWebhookVerifier } from '#adapters/github/webhook.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { NAME, wireIssue, wireRepository } from './support.ts';
+import { NAME, wireIssue, wireRepository, ownIssue } from './support.ts';
 
 const SECRET = "It's a Secret to Everybody";
 const IGNORED = { kind: 'ignored' };
@@ -183,18 +183,7 @@ describe('an issues event', () => {
     expect(event).toEqual({
       kind: 'issue',
       isGone: false,
-      issue: {
-        number: 7,
-        title: 'A lead',
-        body: '### Email\n\nada@example.com\n',
-        state: 'open',
-        labels: ['approved'],
-        assignees: ['sam', 'kim'],
-        author: 'ada',
-        createdAt: Date.parse('2026-02-01T10:00:00Z'),
-        updatedAt: Date.parse('2026-02-02T11:30:05Z'),
-        isPullRequest: false,
-      },
+      issue: ownIssue,
     });
   });
 

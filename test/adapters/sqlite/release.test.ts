@@ -2,13 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import type { MatchProgress, Settlement, WorkItem } from '#partners/worker/work-item.ts';
 import { createClaims } from '../../support/claims.ts';
-import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
+import { openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { receiptsIn, keepMatch, settleEvent, workIn, acceptEvent } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import { forgetLeases, leaseEvents } from '#partners/worker/lease-events.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
 import { replay, replayAll } from '#partners/receipts/replay-receipts.ts';
-import { putEntries } from '#leads/directory/write-directory.ts';
 
 const idKeys = { id: Buffer.from('id'), person: Buffer.from('person') };
 const actor = { kind: 'cli', subject: 'ops' } as const;
@@ -18,11 +17,7 @@ const released: Settlement = { outcome: 'UNMATCHED', lastError: 'claim-released'
 
 async function setUp() {
   const database = temporaryDatabase();
-  const directory = await openedDirectory(database);
-  await putEntries(
-    directory,
-    [1, 2].map((number) => entry(number)),
-  );
+  await openedDirectory(database, [1, 2]);
   const receipts = receiptsIn(database);
   const store = workIn(database);
   const claims = createClaims(database, { repository: REPOSITORY });

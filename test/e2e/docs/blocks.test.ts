@@ -1,5 +1,4 @@
 /** Every configuration that a document shows is taken, and every command of ours exists with its options. */
-import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,6 +7,7 @@ import { loadConfig } from '#config/load.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { blocksOf, documents, isConfiguration } from '../support/documents.ts';
 import { runHere } from '../support/command.ts';
+import { rsaKeys } from '../../support/rsa-keys.ts';
 
 const blocks = documents.flatMap(blocksOf);
 
@@ -17,11 +17,7 @@ const REST = {
   identity: { issuer: 'https://id.example.com', audience: 'trackport' },
 };
 
-const { privateKey: PRIVATE_KEY } = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-});
+const { privateKey: PRIVATE_KEY } = rsaKeys();
 
 test.each(blocks.filter(isConfiguration))('$place is taken as a configuration', ({ text }) => {
   const folder = temporaryFolder();

@@ -1,6 +1,5 @@
 /** Files of `deploy/github`, and the commands of `docs/how-to/github.md`. */
 import { spawnSync } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -9,6 +8,7 @@ import { loadConfig } from '#config/load.ts';
 import { toLead } from '#leads/model/lead.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { takeBlock } from '../support/documents.ts';
+import { rsaKeys } from '../../support/rsa-keys.ts';
 
 const base = { tracker: { repository: 'acme/leads', auth: { token: 't' } } };
 
@@ -99,11 +99,7 @@ const tools = ['sh', 'curl', 'node'].every(
 test.skipIf(!tools)('the code of the manifest becomes a key file and a configuration', () => {
   const commands = takeBlock('docs/how-to/github.md', 'CODE=paste-the-code-here');
   const folder = temporaryFolder();
-  const { privateKey: pem } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
+  const { privateKey: pem } = rsaKeys();
   const app = { id: 17, pem, webhook_secret: 's3', html_url: 'https://github.com/apps/trackport' };
   const response = path.join(folder, 'response.json');
   writeFileSync(response, JSON.stringify(app));

@@ -1,17 +1,12 @@
 import { METHODS } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
 import type { HttpApp } from '#http/context.ts';
-import { buildTestApp, serviceReports } from '../../support/http/app.ts';
+import { buildTestApp, serviceReports, ignoringWebhook } from '../../support/http/app.ts';
 import { fakeLeads } from '../../support/http/leads.ts';
 
 const app: HttpApp = buildTestApp({
   ...fakeLeads(),
-  trackerWebhook: {
-    verify: () => Promise.resolve({ kind: 'ignored' }),
-    onTrackerEvent: () => undefined,
-    onRefused: () => undefined,
-    settled: async () => {},
-  },
+  trackerWebhook: ignoringWebhook,
   operations: serviceReports(),
 });
 afterAll(() => app.close());

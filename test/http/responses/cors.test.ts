@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { HttpApp } from '#http/context.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { openWorld } from '../../support/world.ts';
-import { buildTestApp, serviceReports } from '../../support/http/app.ts';
+import { buildTestApp, serviceReports, ignoringWebhook } from '../../support/http/app.ts';
 import { fakeLeads, type FakeResponses, withKey } from '../../support/http/leads.ts';
 
 const SALES = 'https://sales.example.com';
@@ -13,12 +13,7 @@ afterEach(() => app?.close());
 function serve(corsOrigins: readonly string[] | undefined, responses?: FakeResponses): HttpApp {
   app = buildTestApp({
     ...fakeLeads(responses),
-    trackerWebhook: {
-      verify: () => Promise.resolve({ kind: 'ignored' }),
-      onTrackerEvent: () => undefined,
-      onRefused: () => undefined,
-      settled: async () => {},
-    },
+    trackerWebhook: ignoringWebhook,
     operations: serviceReports(),
     ...(corsOrigins && { corsOrigins }),
   });

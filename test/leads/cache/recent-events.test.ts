@@ -2,21 +2,12 @@ import { describe, expect, test } from 'vitest';
 import type { Issue, TrackerEvent } from '#leads/lead-tracker.ts';
 import { createRecentEvents, lagsBehind, supersedes } from '#leads/cache/recent-events.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
+import { plainIssue } from '../../support/directory.ts';
 
 const HOUR = 3_600_000;
 
 function eventOf(number: number, title = 'Lead', updatedAt = 0): TrackerEvent {
-  const issue = {
-    number,
-    title,
-    body: 'text',
-    state: 'open' as const,
-    labels: ['approved'],
-    assignees: [],
-    createdAt: 0,
-    updatedAt,
-    isPullRequest: false,
-  };
+  const issue = plainIssue({ number, title, updatedAt, labels: ['approved'] });
   return { kind: 'issue', issue, isGone: false };
 }
 
@@ -104,17 +95,7 @@ describe('what a replica may not have yet', () => {
 });
 
 describe('an issue as fetched beside an event', () => {
-  const fetched: Issue = {
-    number: 1,
-    title: 'Lead',
-    body: '',
-    state: 'open',
-    labels: ['approved', 'EMEA'],
-    assignees: [],
-    createdAt: 0,
-    updatedAt: 5000,
-    isPullRequest: false,
-  };
+  const fetched = plainIssue({ title: 'Lead', labels: ['approved', 'EMEA'], updatedAt: 5000 });
   const eventWith = (facts: Partial<Issue>, isGone = false) => ({
     issue: { ...fetched, ...facts },
     isGone,

@@ -15,11 +15,12 @@ import {
   findLeads,
   openedDirectory,
   isKnown,
+  plainIssue,
 } from '../../support/directory.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import { createFakeTracker } from '../fake-tracker.ts';
-import { putEntries, removeEntry, startCrawl } from '#leads/directory/write-directory.ts';
+import { removeEntry, startCrawl } from '#leads/directory/write-directory.ts';
 import { readDirectoryState, readUnseen } from '#leads/directory/directory-view.ts';
 
 const signal = new AbortController().signal;
@@ -234,17 +235,7 @@ test('the deletion of a lead that moved away ends as such, also after the next c
 });
 
 describe('an issue that the list left out', () => {
-  const issue = {
-    number: 1,
-    title: '',
-    body: '',
-    state: 'open' as const,
-    labels: [],
-    assignees: [],
-    createdAt: 0,
-    updatedAt: 0,
-    isPullRequest: false,
-  };
+  const issue = plainIssue();
 
   /** A crawl that met none of the rows 1 and 2; the tracker answers as given. */
   async function settle(
@@ -252,8 +243,7 @@ describe('an issue that the list left out', () => {
     clock: Clock = createFakeClock(),
   ) {
     const database = temporaryDatabase();
-    const directory = await openedDirectory(database);
-    await putEntries(directory, [entry(1), entry(2)]);
+    const directory = await openedDirectory(database, [1, 2]);
     await startCrawl(directory, 1);
     const removed = await settleUnseen(
       {
@@ -295,8 +285,7 @@ describe('an issue that the list left out', () => {
 
   test('and that is claimed while it is asked for keeps its row', async () => {
     const database = temporaryDatabase();
-    const directory = await openedDirectory(database);
-    await putEntries(directory, [entry(1)]);
+    const directory = await openedDirectory(database, [1]);
     await startCrawl(directory, 1);
     expect((await readUnseen(directory, 0)).numbers).toEqual([1]);
     await claimLeads(database, { numbers: [1] });

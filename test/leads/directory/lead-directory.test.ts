@@ -9,7 +9,7 @@ import {
   toHashedIdentity,
 } from '#leads/directory/lead-directory.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
-import { leadRules } from '../../support/directory.ts';
+import { leadRules, plainIssue } from '../../support/directory.ts';
 
 const key = Buffer.alloc(32, 1);
 const hash = (identity: LeadIdentity) => hashIdentity(key, identity).toString('hex');
@@ -19,17 +19,17 @@ test('one person has one hash, however the address is written', () => {
   expect(new Set(same.map((value) => hash(email(value)))).size).toBe(1);
 });
 
-const issueOf = (email: string) => ({
-  number: 1,
-  title: '',
-  body: `### First name\n\nAda\n\n### Email\n\n${email}\n`,
-  state: 'open' as const,
-  labels: [],
-  assignees: [],
-  createdAt: 0,
-  updatedAt: 0,
-  isPullRequest: false,
-});
+const issueOf = (email: string) =>
+  plainIssue({
+    body: `### First name
+
+Ada
+
+### Email
+
+${email}
+`,
+  });
 
 test.each(['\u200b', '<', '-', 'n/a', 'ada@', 'ada@-', 'ada@127.0.0.1', 'no mail @ all'])(
   'what stands in place of an address and is none, %j, is no identity: two of them are not one person',

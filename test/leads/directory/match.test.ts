@@ -14,7 +14,7 @@ import {
   matchLeads,
   toMatchNames,
 } from '#leads/directory/match.ts';
-import { directoryKey, leadRules } from '../../support/directory.ts';
+import { directoryKey, leadRules, plainIssue } from '../../support/directory.ts';
 
 const externalId = (value: string, partnerId = 'crm-one') => externalIdOf(partnerId, value);
 const leadId = (number: number): Name => ({ kind: 'lead-id', number });
@@ -59,16 +59,7 @@ function match(leads: Leads, names: readonly Name[], options?: Options) {
 const ANY_TIME = { createdBefore: Infinity, receivedAt: Infinity };
 const conflicts = [1];
 
-const issue = {
-  number: 1,
-  title: '',
-  state: 'open' as const,
-  labels: [],
-  assignees: [],
-  createdAt: 0,
-  updatedAt: 0,
-  isPullRequest: false,
-};
+const issue = plainIssue();
 
 describe('the first name that has a lead decides', () => {
   const leads = {

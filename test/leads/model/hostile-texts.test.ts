@@ -10,6 +10,7 @@ import {
 } from '../../support/work/growth.ts';
 import { stepsOf } from '../../support/work/steps.ts';
 import { rules } from '../support.ts';
+import { plainIssue } from '../../support/directory.ts';
 
 const line = (name: string, heading: string) => ({ name, heading, multiline: false });
 const hostileRules: LeadRules = {
@@ -102,17 +103,7 @@ describe('a metadata block', () => {
 });
 
 describe('other texts that strangers write are taken in linear time', () => {
-  const issue = {
-    number: 1,
-    title: '',
-    body: '',
-    state: 'open' as const,
-    labels: [] as string[],
-    assignees: [],
-    createdAt: 0,
-    updatedAt: 0,
-    isPullRequest: false,
-  };
+  const issue = plainIssue();
 
   test.each([
     ['combining marks', combiningMarks],

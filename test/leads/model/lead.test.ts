@@ -4,6 +4,7 @@ import type { Issue } from '#leads/lead-tracker.ts';
 import { carriesAll } from '#leads/model/labels.ts';
 import { isApproved, type LeadRules, mapIssues, toLead } from '#leads/model/lead.ts';
 import { rules } from '../support.ts';
+import { plainIssue } from '../../support/directory.ts';
 
 const body = '### First name\n\nAda\n\n### Email\n\nada@example.com\n';
 
@@ -117,17 +118,7 @@ describe('what the configuration adds to a lead', () => {
 });
 
 const issues = (count: number): Issue[] =>
-  Array.from({ length: count }, (_, index) => ({
-    number: index + 1,
-    title: '',
-    body: '',
-    state: 'open',
-    labels: [],
-    assignees: [],
-    createdAt: 0,
-    updatedAt: 0,
-    isPullRequest: false,
-  }));
+  Array.from({ length: count }, (_, index) => plainIssue({ number: index + 1 }));
 
 /** Holds the event loop as a hostile body does. */
 function hold(ms: number): void {

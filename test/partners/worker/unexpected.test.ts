@@ -15,14 +15,13 @@ import { createClaims } from '../../support/claims.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
-import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
+import { directoryKey, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { receiptsIn, keepMatch, workIn, acceptEvent } from '../../support/partners.ts';
 import { temporaryDatabase, withCommits, withWrites } from '../../support/stores.ts';
 import { leadsOf } from '#partners/worker/event-leads.ts';
 import { giveBack, leaseEvents, readWorkCounts } from '#partners/worker/lease-events.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
 import { replay } from '#partners/receipts/replay-receipts.ts';
-import { putEntries } from '#leads/directory/write-directory.ts';
 
 const secrets = [{ value: new Secret('s') }];
 const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets });
@@ -30,11 +29,7 @@ const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets });
 async function setUp() {
   const clock = createFakeClock();
   const database = temporaryDatabase();
-  const directory = await openedDirectory(database);
-  await putEntries(
-    directory,
-    [1, 2, 3].map((number) => entry(number)),
-  );
+  const directory = await openedDirectory(database, [1, 2, 3]);
   const receipts = receiptsIn(database);
   const store = workIn(database);
   const lease = (stage: 'match' | 'act') =>

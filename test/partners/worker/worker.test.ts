@@ -272,6 +272,21 @@ describe('a repository of another name in the configuration', () => {
     return { world, number, id };
   }
 
+  /** Has the name mean another repository, whose issue of the same number is `other`: the deletion fails there. */
+  async function failElsewhere(
+    world: DeletionWorld,
+    { id, other, number }: { id: string; other: number; number: number },
+  ) {
+    const moved = world.tracker.transferIssue(other, 'acme/elsewhere');
+    expect(moved.number).toBe(number);
+    const elsewhere = await openDeletions({ of: world, repository: 'acme/elsewhere' });
+    await elsewhere.start();
+    const { events } = await elsewhere.settled(id);
+    expect(events[0]).toMatchObject({ outcome: 'FAILED', lastError: 'repository-changed' });
+    await elsewhere.stop();
+    return moved;
+  }
+
   test('that is the old one renamed: what was begun is finished', async () => {
     const { world, number, id } = await cutShort();
     world.tracker.renameRepository('renamed');
@@ -284,15 +299,7 @@ describe('a repository of another name in the configuration', () => {
   test('that is another one: nothing is touched there, and it can be finished later', async () => {
     const { world, number, id } = await cutShort();
     const other = world.tracker.createIssue(leadIssue({ email: 'bob@example.com' })).number;
-    const moved = world.tracker.transferIssue(other, 'acme/elsewhere');
-    expect(moved.number).toBe(number);
-    const elsewhere = await openDeletions({ of: world, repository: 'acme/elsewhere' });
-    await elsewhere.start();
-    expect((await elsewhere.settled(id)).events[0]).toMatchObject({
-      outcome: 'FAILED',
-      lastError: 'repository-changed',
-    });
-    await elsewhere.stop();
+    const moved = await failElsewhere(world, { id, other, number });
     expect(world.tracker.readIssue(number, 'acme/elsewhere')).toEqual(moved);
     const back = await runningWorld({ of: world });
     expect(await isClaimed(back, number)).toBe(true);
@@ -317,14 +324,7 @@ describe('a repository of another name in the configuration', () => {
       await eventually(async () => expect(await isClaimed(world, number)).toBe(true));
       await world.stop();
       world.tracker.clearFaults();
-      const moved = world.tracker.transferIssue(other, 'acme/elsewhere');
-      expect(moved.number).toBe(number);
-      const elsewhere = await openDeletions({ of: world, repository: 'acme/elsewhere' });
-      await elsewhere.start();
-      expect((await elsewhere.settled(id)).events[0]).toMatchObject({
-        outcome: 'FAILED',
-        lastError: 'repository-changed',
-      });
+      const moved = await failElsewhere(world, { id, other, number });
       expect(world.tracker.readIssue(number, 'acme/elsewhere')).toEqual(moved);
     },
   );

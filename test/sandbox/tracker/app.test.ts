@@ -1,5 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
-
 import { createAppAuth } from '@octokit/auth-app';
 import { Octokit } from '@octokit/rest';
 import { describe, expect, test } from 'vitest';
@@ -8,12 +6,9 @@ import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 
 import { problemsOfAnswer } from '../github-description.ts';
 import { openReceiver, openTracker, REPO, send } from '../support.ts';
+import { rsaKeys } from '../../support/rsa-keys.ts';
 
-const keys = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-});
+const keys = rsaKeys();
 
 const app = {
   id: 17,
@@ -79,11 +74,7 @@ describe('a GitHub App', () => {
 
   test('a key of somebody else mints nothing', async () => {
     const tracker = await openTracker({ app });
-    const other = generateKeyPairSync('rsa', {
-      modulusLength: 2048,
-      publicKeyEncoding: { type: 'spki', format: 'pem' },
-      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    });
+    const other = rsaKeys();
     const octokit = octokitOf(tracker, { privateKey: other.privateKey });
     await expect(octokit.rest.issues.get(issue)).rejects.toMatchObject({ status: 401 });
   });

@@ -42,6 +42,14 @@ export type TestAppSetup = Partial<ServerOptions> & { portal?: Area } & {
   [Name in keyof Application]?: Partial<Application[Name]>;
 };
 
+/** The tracker's webhook where its deliveries do not matter. */
+export const ignoringWebhook: TestAppSetup['trackerWebhook'] = {
+  verify: async () => ({ kind: 'ignored' }),
+  onTrackerEvent: () => undefined,
+  onRefused: () => undefined,
+  settled: async () => undefined,
+};
+
 /** The public server with nothing that works in it but what a test brings. Close it when done. */
 export function buildTestApp(deps: TestAppSetup = {}): HttpApp {
   const services = { ...unservedApplication(), bearer: undefined, ...deps } as Application;

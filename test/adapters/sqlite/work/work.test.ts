@@ -2,20 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { acceptEvent, receiptsIn, workIn, type WorkScope } from '../../../support/partners.ts';
 import { createClaims } from '../../../support/claims.ts';
-import { leadStoreIn, entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
+import { leadStoreIn, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
 import { describeWork } from '../../../contract/work.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 import { auditOf } from '../../../support/audit.ts';
 import { createChangeProbe, forgetLeases, leaseEvents } from '#partners/worker/lease-events.ts';
-import { putEntries } from '#leads/directory/write-directory.ts';
 
 async function setUp() {
   const database = temporaryDatabase();
-  const directory = await openedDirectory(database);
-  await putEntries(
-    directory,
-    [1, 2, 3].map((number) => entry(number)),
-  );
+  const directory = await openedDirectory(database, [1, 2, 3]);
   const receipts = receiptsIn(database);
   const store = workIn(database);
   const accept = (text: string, at = 0): Promise<string> =>

@@ -9,12 +9,11 @@ import type { NewReceipt } from '#partners/intake/new-receipt.ts';
 import { newUuid } from '#shared/ids.ts';
 import { createClaims } from '../../../support/claims.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
-import { leadStoreIn, entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
+import { leadStoreIn, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
 import { crashWriter, disturbWriter, writerModule } from '../../../support/writer/disturb.ts';
 import { consumersIn } from '../../../support/consumers.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { connectTo, temporaryDatabase, threadedDatabase } from '../../../support/stores.ts';
-import { putEntries } from '#leads/directory/write-directory.ts';
 import { findConsumer, insertConsumer } from '#access/consumers/stored-consumers.ts';
 
 /** Not closed by itself; what crashes is collected. */
@@ -32,11 +31,7 @@ async function disturbedDatabase() {
 /** The directory knows leads 1 to 9. */
 async function setUp(database: SqliteDatabase) {
   const local = connectTo(database.handle.name);
-  const directory = await openedDirectory(local);
-  await putEntries(
-    directory,
-    [1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => entry(number)),
-  );
+  await openedDirectory(local, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
   return {
     database,
     path: database.handle.name,

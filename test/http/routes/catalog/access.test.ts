@@ -3,8 +3,7 @@ import type { GrantInput } from '#access/grant.ts';
 import { DAY } from '#shared/clock.ts';
 import { origin } from '../../../access/support.ts';
 import { openWorld } from '../../../support/world.ts';
-
-const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
+import { petstore } from '../../../support/catalog.ts';
 
 const calls = [
   ['POST', '', 'catalog:write'],
@@ -51,13 +50,13 @@ test.each(calls)('%s %s without a token is a 401 before all else', async (method
 
 test("another workspace's artifact does not exist, on any path", async () => {
   const { callCatalog: call } = openWorld();
-  await call('POST', '', { body: { ...least, type: 'GROUP', groupPath: 'g' } });
+  await call('POST', '', { body: { ...petstore, type: 'GROUP', groupPath: 'g' } });
   await call('POST', '/petstore/publish');
-  await call('POST', '', { body: { ...least, id: 'draft' } });
+  await call('POST', '', { body: { ...petstore, id: 'draft' } });
   const as = { workspaceId: 'other' };
   const before = await call('GET', '/petstore');
   const headers = { 'if-match': '*' };
-  const { id: _id, ...content } = least;
+  const { id: _id, ...content } = petstore;
   const attempts = [
     await call('GET', '/petstore', { as }),
     await call('GET', '/petstore?version=1.0.0', { as }),
@@ -119,9 +118,9 @@ const reads = ['', '/petstore', '/petstore/spec', '/petstore/versions', '/petsto
 test("a key with the grant reads its workspace's catalog, and no other", async () => {
   const { call, ask, access, consumer } = await withKey(catalogRead);
   const as = { workspaceId: 'acme' };
-  await call('POST', '', { as, body: { ...least, spec: { a: null } } });
+  await call('POST', '', { as, body: { ...petstore, spec: { a: null } } });
   await call('POST', '/petstore/publish', { as });
-  await call('POST', '', { body: { ...least, id: 'others' } });
+  await call('POST', '', { body: { ...petstore, id: 'others' } });
   for (const path of [...reads, '/petstore/diff?from=1.0.0']) {
     const { status, headers } = await ask('GET', path);
     expect(status).toBe(200);

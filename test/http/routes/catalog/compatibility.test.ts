@@ -3,21 +3,15 @@ import { describe, expect, test } from 'vitest';
 import type { Catalog, CatalogOptions } from '#catalog/index.ts';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { catalogRules } from '../../../support/catalog.ts';
+import { catalogRules, petstore, petApi } from '../../../support/catalog.ts';
 import { type Call, openWorld } from '../../../support/world.ts';
 
-const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 const ok = { responses: { 200: { description: 'Well.' } } };
-const api = (...paths: string[]) => ({
-  openapi: '3.1.0',
-  info: { title: 'Pets', version: '1' },
-  paths: Object.fromEntries(paths.map((path) => [path, { get: ok }])),
-});
 
 type Rule = 'off' | 'warn' | 'block';
 
 async function draft(call: Call, version: string, spec?: object): Promise<void> {
-  const body = { ...least, version, ...(spec && { spec }) };
+  const body = { ...petstore, version, ...(spec && { spec }) };
   expect((await call('POST', '', { body })).status).toBe(201);
 }
 
@@ -27,7 +21,7 @@ async function open(compatibility: Rule, facts: Partial<CatalogOptions> = {}) {
     catalog: { rules: () => ({ ...catalogRules, compatibility }), ...facts },
   });
   const { callCatalog: call } = opened;
-  await draft(call, '1.0.0', api('/pets', '/dogs'));
+  await draft(call, '1.0.0', petApi('/pets', '/dogs'));
   expect((await call('POST', '/petstore/publish')).status).toBe(200);
   const publish = (version: string, query = '') =>
     call('POST', `/petstore/publish?version=${version}${query}`);
@@ -55,7 +49,7 @@ const finding = {
 describe('breaking changes', () => {
   test('are findings of the published version, by default', async () => {
     const { call, publish } = await open('warn');
-    await draft(call, '1.1.0', api('/pets', '/cats'));
+    await draft(call, '1.1.0', petApi('/pets', '/cats'));
     const published = await publish('1.1.0');
     expect(published.status).toBe(200);
     expect(published.body).toMatchObject({ lifecycle: 'PUBLISHED', findings: [finding] });
@@ -68,7 +62,7 @@ describe('breaking changes', () => {
 
   test('stop a publication where they block, each with its place', async () => {
     const { call, publish } = await open('block');
-    await draft(call, '1.1.0', api('/cats'));
+    await draft(call, '1.1.0', petApi('/cats'));
     const before = (await call('GET', '/petstore?version=1.1.0')).text;
     const refused = await publish('1.1.0');
     expect(refused.status).toBe(422);
@@ -83,7 +77,7 @@ describe('breaking changes', () => {
 
   test('are published once they are accepted, which the audit keeps', async () => {
     const { call, publish } = await open('block');
-    await draft(call, '1.1.0', api('/pets'));
+    await draft(call, '1.1.0', petApi('/pets'));
     const accepted = await publish('1.1.0', '&breaking=accept');
     expect(accepted.body).toMatchObject({ lifecycle: 'PUBLISHED', findings: [finding] });
     const { items } = (await call('GET', '/petstore/audit?limit=1')).body;
@@ -92,7 +86,7 @@ describe('breaking changes', () => {
       version: '1.1.0',
       changes: { lifecycle: 'PUBLISHED', breaking: 'accept', against: '1.0.0' },
     });
-    await draft(call, '1.2.0', api('/pets'));
+    await draft(call, '1.2.0', petApi('/pets'));
     expect((await publish('1.2.0', '&breaking=accept')).body).not.toHaveProperty('findings');
     const last = (await call('GET', '/petstore/audit?limit=1')).body.items[0];
     expect(last.changes).toEqual({ lifecycle: 'PUBLISHED' });
@@ -101,7 +95,7 @@ describe('breaking changes', () => {
   test('are not looked for where nobody wants to know', async () => {
     const { count, facts } = countedDiffs();
     const { call, publish } = await open('off', facts);
-    await draft(call, '1.1.0', api());
+    await draft(call, '1.1.0', petApi());
     expect((await publish('1.1.0')).body).not.toHaveProperty('findings');
     expect(count()).toBe(0);
   });
@@ -120,9 +114,9 @@ describe('breaking changes', () => {
   test('of more than a hundred the first come, and that there are more', async () => {
     const { call, publish } = await open('warn');
     const many = Array.from({ length: 101 }, (_, at) => `/path${at}`);
-    await draft(call, '1.1.0', api('/pets', '/dogs', ...many));
+    await draft(call, '1.1.0', petApi('/pets', '/dogs', ...many));
     await publish('1.1.0');
-    await draft(call, '1.2.0', api('/pets', '/dogs'));
+    await draft(call, '1.2.0', petApi('/pets', '/dogs'));
     const { findings } = (await publish('1.2.0')).body;
     expect(findings).toHaveLength(101);
     expect(findings[100]).toMatchObject({ code: 'more' });
@@ -131,7 +125,7 @@ describe('breaking changes', () => {
 
 test('no semantic version breaks nothing, and is told to have been compared with nothing', async () => {
   const { call, publish } = await open('block');
-  await draft(call, 'summer', api());
+  await draft(call, 'summer', petApi());
   const published = await publish('summer');
   expect(published.status).toBe(200);
   expect(published.body.findings).toMatchObject([{ code: 'not-compared' }]);
@@ -147,7 +141,7 @@ describe('specs that cannot be compared in time', () => {
 
   test('are published with a finding that says so', async () => {
     const { call, publish } = await open('warn', { diffSpecs: giveUp });
-    await draft(call, '1.1.0', api('/pets'));
+    await draft(call, '1.1.0', petApi('/pets'));
     const published = await publish('1.1.0');
     expect(published.status).toBe(200);
     expect(published.body.findings).toEqual([tooCostly]);
@@ -155,7 +149,7 @@ describe('specs that cannot be compared in time', () => {
 
   test('must be accepted where breaking changes block', async () => {
     const { call, publish } = await open('block', { diffSpecs: giveUp });
-    await draft(call, '1.1.0', api('/pets'));
+    await draft(call, '1.1.0', petApi('/pets'));
     const { status, body } = await publish('1.1.0');
     expect(status).toBe(422);
     expect(body).toMatchObject({ code: 'breaking-change', errors: [tooCostly] });
@@ -165,7 +159,7 @@ describe('specs that cannot be compared in time', () => {
 
   test('are compared by nobody who asks for their changes', async () => {
     const { call } = await open('warn', { diffSpecs: giveUp });
-    await draft(call, '1.1.0', api('/pets'));
+    await draft(call, '1.1.0', petApi('/pets'));
     const { status, body, headers } = await call('GET', '/petstore/diff?from=1.0.0&to=1.1.0');
     expect([status, body.code]).toEqual([422, 'diff-too-costly']);
     expect(headers).not.toHaveProperty('retry-after');
@@ -181,7 +175,7 @@ describe('specs that cannot be compared in time', () => {
           return diffSpecs(specs);
         },
       });
-      await draft(call, '1.1.0', api('/pets', '/dogs', '/cats'));
+      await draft(call, '1.1.0', petApi('/pets', '/dogs', '/cats'));
       expect(await publish('1.1.0')).toMatchObject({ status: 503, body: { code: 'overloaded' } });
       isBusy = false;
       expect(await publish('1.1.0')).toMatchObject({ status: 200 });
@@ -197,8 +191,8 @@ test('of two publications at once the second is held against the first', async (
       return diffSpecs(specs);
     },
   });
-  await draft(call, '1.1.0', api('/pets', '/dogs', '/cats'));
-  await draft(call, '1.2.0', api('/pets', '/dogs'));
+  await draft(call, '1.1.0', petApi('/pets', '/dogs', '/cats'));
+  await draft(call, '1.2.0', petApi('/pets', '/dogs'));
   meanwhile.push(() => publishOf(catalog, '1.1.0'));
   const refused = await publish('1.2.0');
   expect(refused.body).toMatchObject({

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { openWorld } from '../../../support/world.ts';
-
-const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
+import { petstore } from '../../../support/catalog.ts';
 
 const nested = (levels: number): string =>
   `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
@@ -10,10 +9,10 @@ const numbered = (length: number): Record<string, number> =>
 
 test('a create with the required fields returns the draft, its address and its validator', async () => {
   const { callCatalog: call } = openWorld();
-  const made = await call('POST', '', { body: least });
+  const made = await call('POST', '', { body: petstore });
   expect(made.status).toBe(201);
   expect(made.body).toEqual({
-    ...least,
+    ...petstore,
     version: '1.0.0',
     lifecycle: 'DRAFT',
     source: 'INLINE',
@@ -33,7 +32,7 @@ test('a create with the required fields returns the draft, its address and its v
 test('every field comes back, also at its greatest length, which is counted in characters', async () => {
   const { callCatalog: call } = openWorld();
   const full = {
-    ...least,
+    ...petstore,
     id: `a${'.'.repeat(126)}z`,
     version: `1${'-'.repeat(62)}z`,
     type: 'DASHBOARD',
@@ -55,16 +54,16 @@ test('every field comes back, also at its greatest length, which is counted in c
 
 test('a version that exists is reported, with its state, whatever the case of the id', async () => {
   const { callCatalog: call } = openWorld();
-  await call('POST', '', { body: { ...least, version: '1.0.0' } });
-  const again = await call('POST', '', { body: { ...least, id: 'PetStore', version: '1.0.0' } });
+  await call('POST', '', { body: { ...petstore, version: '1.0.0' } });
+  const again = await call('POST', '', { body: { ...petstore, id: 'PetStore', version: '1.0.0' } });
   expect(again.status).toBe(409);
   expect(again.body).toMatchObject({ code: 'version-exists', current: 'DRAFT' });
 });
 
 test('another type than that of the first version is refused, with the one to send', async () => {
   const { callCatalog: call } = openWorld();
-  await call('POST', '', { body: least });
-  const refused = await call('POST', '', { body: { ...least, id: 'PetStore', type: 'EVENT' } });
+  await call('POST', '', { body: petstore });
+  const refused = await call('POST', '', { body: { ...petstore, id: 'PetStore', type: 'EVENT' } });
   expect(refused.status).toBe(400);
   expect(refused.body).toMatchObject({
     code: 'validation-failed',
@@ -111,14 +110,15 @@ test.each([
   ['colour', 'red'],
 ])('a wrong %s is refused at its place, and nothing else: %j', async (field, value, below = '') => {
   const { callCatalog: call } = openWorld();
-  const refused = await call('POST', '', { body: { ...least, [field]: value } });
+  const refused = await call('POST', '', { body: { ...petstore, [field]: value } });
   expect(refused.status).toBe(400);
   expect(refused.body.code).toBe('validation-failed');
   const places = refused.body.errors.map(({ pointer }: { pointer: string }) => pointer);
   expect(new Set(places)).toEqual(new Set([`#/${field}${below}`]));
 });
 
-const withSpec = (spec: string): string => JSON.stringify(least).replace('}', `,"spec":${spec}}`);
+const withSpec = (spec: string): string =>
+  JSON.stringify(petstore).replace('}', `,"spec":${spec}}`);
 
 test.each([
   ['nothing', ''],
@@ -130,7 +130,7 @@ test.each([
     'a name twice in the spec',
     withSpec(String.raw`{"n":12345678901234567890,"a":[{"b":1,"\u0062":2}]}`),
   ],
-  ['a name twice', JSON.stringify(least).replace('}', ',"id":"other"}')],
+  ['a name twice', JSON.stringify(petstore).replace('}', ',"id":"other"}')],
 ])('%s is malformed, and nothing is made of it', async (_what, raw) => {
   const { callCatalog: call } = openWorld();
   const refused = await call('POST', '', { raw, headers: { 'content-type': 'application/json' } });
@@ -167,10 +167,10 @@ test('a spec keeps every digit, its nulls and its keys, a large one too, and is 
 test('a spec of 5 MiB is stored, of one byte more refused', async () => {
   const { callCatalog: call } = openWorld();
   const specOf = (bytes: number) => ({ text: 'x'.repeat(bytes - '{"text":""}'.length) });
-  const stored = await call('POST', '', { body: { ...least, spec: specOf(5 * 1024 * 1024) } });
+  const stored = await call('POST', '', { body: { ...petstore, spec: specOf(5 * 1024 * 1024) } });
   expect(stored.status).toBe(201);
   const refused = await call('POST', '', {
-    body: { ...least, id: 'other', spec: specOf(5 * 1024 * 1024 + 1) },
+    body: { ...petstore, id: 'other', spec: specOf(5 * 1024 * 1024 + 1) },
   });
   expect(refused.status).toBe(413);
   expect(refused.body).toMatchObject({

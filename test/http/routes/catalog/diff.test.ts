@@ -1,16 +1,9 @@
 import { expect, test } from 'vitest';
 import { type Call, openWorld } from '../../../support/world.ts';
-
-const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
-const ok = { responses: { 200: { description: 'Well.' } } };
-const api = (...paths: string[]) => ({
-  openapi: '3.1.0',
-  info: { title: 'Pets', version: '1' },
-  paths: Object.fromEntries(paths.map((path) => [path, { get: ok }])),
-});
+import { petstore, petApi } from '../../../support/catalog.ts';
 
 async function make(call: Call, version: string, facts: object = {}): Promise<void> {
-  const made = await call('POST', '', { body: { ...least, version, ...facts } });
+  const made = await call('POST', '', { body: { ...petstore, version, ...facts } });
   expect(made.status).toBe(201);
 }
 
@@ -21,8 +14,8 @@ async function publish(call: Call, version: string, facts: object = {}): Promise
 
 test('two versions are compared, breaking changes first, without a word too many', async () => {
   const { callCatalog: call } = openWorld();
-  await make(call, '1.0.0', { spec: api('/pets', '/dogs') });
-  await make(call, '2.0.0', { spec: api('/pets', '/cats'), owner: 'team-b' });
+  await make(call, '1.0.0', { spec: petApi('/pets', '/dogs') });
+  await make(call, '2.0.0', { spec: petApi('/pets', '/cats'), owner: 'team-b' });
   const diff = await call('GET', '/PetStore/diff?from=1.0.0&to=2.0.0');
   expect(diff.status).toBe(200);
   expect(diff.body).toEqual({
@@ -73,8 +66,8 @@ test('by default the default version is compared with the highest readable one b
 test('of more than 1,000 changes it is said that there are more', async () => {
   const { callCatalog: call } = openWorld();
   const paths = Array.from({ length: 1001 }, (_, at) => `/p${at}`);
-  await make(call, '1.0.0', { spec: api() });
-  await make(call, '2.0.0', { spec: api(...paths) });
+  await make(call, '1.0.0', { spec: petApi() });
+  await make(call, '2.0.0', { spec: petApi(...paths) });
   const { body } = await call('GET', '/petstore/diff?from=1.0.0&to=2.0.0');
   expect([body.changes.length, body.truncated]).toEqual([1000, true]);
 });

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { type Call, openWorld } from '../../../support/world.ts';
 import { dyingAfterCommit, temporaryDatabase } from '../../../support/stores.ts';
+import { petstore } from '../../../support/catalog.ts';
 
-const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 const key = (text: string) => ({ 'idempotency-key': text });
 
 test('a repeat of a create gets the first response, and nothing is made twice', async () => {
   const { callCatalog: call } = openWorld();
-  const body = { ...least, spec: { n: null } };
+  const body = { ...petstore, spec: { n: null } };
   const first = await call('POST', '', { body, headers: key('k1') });
   const again = await call('POST', '', { body, headers: key('k1') });
   expect(again.status).toBe(201);
@@ -22,7 +22,7 @@ test('a repeat of a create gets the first response, and nothing is made twice', 
 
 test('the same path with an escaped letter is the same request', async () => {
   const { callCatalog: call } = openWorld();
-  await call('POST', '', { body: least });
+  await call('POST', '', { body: petstore });
   const first = await call('POST', '/petstore/publish?version=1.0.0', { headers: key('k') });
   const again = await call('POST', '/p%65tstore/publi%73h?version=1.0.0', { headers: key('k') });
   expect(first.status).toBe(200);
@@ -31,13 +31,13 @@ test('the same path with an escaped letter is the same request', async () => {
 
 test('the same key with another body or query is refused', async () => {
   const { callCatalog: call } = openWorld();
-  await call('POST', '', { body: least, headers: key('k') });
-  const other = await call('POST', '', { body: { ...least, title: 'x' }, headers: key('k') });
+  await call('POST', '', { body: petstore, headers: key('k') });
+  const other = await call('POST', '', { body: { ...petstore, title: 'x' }, headers: key('k') });
   expect(other.status).toBe(422);
   expect(other.body.code).toBe('idempotency-mismatch');
-  await call('POST', '', { body: { ...least, spec: { n: 1 } }, headers: key('s') });
+  await call('POST', '', { body: { ...petstore, spec: { n: 1 } }, headers: key('s') });
   for (const spec of [{ n: 2 }, {}, undefined]) {
-    const body = { ...least, ...(spec && { spec }) };
+    const body = { ...petstore, ...(spec && { spec }) };
     expect((await call('POST', '', { body, headers: key('s') })).status).toBe(422);
   }
   await call('POST', '/petstore/publish?version=1.0.0', { headers: key('k') });
@@ -71,18 +71,30 @@ test.each([
 
 const send = (call: Call, action: string, idempotencyKey?: string) =>
   call('POST', action === 'create' ? '' : `/petstore/${action}?version=1.0.0`, {
-    ...(action === 'create' && { body: least }),
+    ...(action === 'create' && { body: petstore }),
     ...(idempotencyKey !== undefined && { headers: key(idempotencyKey) }),
   });
 
 test('a key belongs to its principal, its workspace and its path', async () => {
   const { callCatalog: call } = openWorld();
-  await call('POST', '', { body: least, headers: key('k') });
-  const stranger = await call('POST', '', { body: least, headers: key('k'), as: { subject: 'b' } });
+  await call('POST', '', { body: petstore, headers: key('k') });
+  const stranger = await call('POST', '', {
+    body: petstore,
+    headers: key('k'),
+    as: { subject: 'b' },
+  });
   expect(stranger.body.version).toBe('1.1.0');
-  const client = await call('POST', '', { body: least, headers: key('k'), as: { clientId: 'b' } });
+  const client = await call('POST', '', {
+    body: petstore,
+    headers: key('k'),
+    as: { clientId: 'b' },
+  });
   expect(client.body.version).toBe('1.2.0');
-  const away = await call('POST', '', { body: least, headers: key('k'), as: { workspaceId: 'w' } });
+  const away = await call('POST', '', {
+    body: petstore,
+    headers: key('k'),
+    as: { workspaceId: 'w' },
+  });
   expect(away.body).toMatchObject({ version: '1.0.0', workspaceId: 'w' });
   const path = await call('POST', '/petstore/publish?version=1.0.0', { headers: key('k') });
   expect(path.body.lifecycle).toBe('PUBLISHED');
@@ -92,14 +104,14 @@ test('a request that failed leaves its key free', async () => {
   const { callCatalog: call } = openWorld();
   const missing = await call('POST', '/petstore/publish', { headers: key('k') });
   expect(missing.status).toBe(404);
-  await call('POST', '', { body: least });
+  await call('POST', '', { body: petstore });
   const published = await call('POST', '/petstore/publish', { headers: key('k') });
   expect(published.status).toBe(200);
 });
 
 test.each(['', 'ä', 'x'.repeat(256)])('the key %j is refused', async (text) => {
   const { callCatalog: call } = openWorld();
-  const refused = await call('POST', '', { body: least, headers: key(text) });
+  const refused = await call('POST', '', { body: petstore, headers: key(text) });
   expect(refused.status).toBe(400);
   expect(refused.body.errors).toEqual([
     expect.objectContaining({ header: expect.stringMatching(/idempotency-key/i) }),

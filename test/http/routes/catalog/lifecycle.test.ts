@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Lifecycle } from '#catalog/version/artifact.ts';
 import { DAY } from '#shared/clock.ts';
-import { catalogRules } from '../../../support/catalog.ts';
+import { catalogRules, petstore } from '../../../support/catalog.ts';
 import { type Call, openWorld, statusesOf } from '../../../support/world.ts';
 
-const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
-
 async function make(call: Call, lifecycle: Lifecycle, facts: object = {}): Promise<string> {
-  const made = await call('POST', '', { body: { ...least, ...facts } });
+  const made = await call('POST', '', { body: { ...petstore, ...facts } });
   const { id, version } = made.body;
   const steps = { DRAFT: 0, PUBLISHED: 1, DEPRECATED: 2, RETIRED: 3 }[lifecycle];
   for (const action of ['publish', 'deprecate', 'retire'].slice(0, steps)) {
@@ -54,7 +52,7 @@ test('a step that is not allowed is refused with those that are, and changes not
 
 test('what is published is not replaced or deleted, and what is retired not edited', async () => {
   const { callCatalog: call } = openWorld();
-  const { id: _id, ...content } = least;
+  const { id: _id, ...content } = petstore;
   const headers = { 'if-match': '*' };
   const path = `/petstore?version=${await make(call, 'PUBLISHED')}`;
   for (const refused of [
@@ -117,7 +115,7 @@ describe('publish', () => {
 
   test('of a spec with findings is refused with them, and it stays a draft', async () => {
     const { callCatalog: call } = openWorld();
-    const made = await call('POST', '', { body: { ...least, spec } });
+    const made = await call('POST', '', { body: { ...petstore, spec } });
     expect(made).toMatchObject({ status: 201, body: { findings: [{ code: 'required' }] } });
     const refused = await call('POST', '/petstore/publish');
     expect(refused.status).toBe(422);

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type Call, openWorld } from '../../../support/world.ts';
-
-const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
+import { petstore } from '../../../support/catalog.ts';
 
 async function publish(call: Call, facts: object = {}): Promise<void> {
-  const made = await call('POST', '', { body: { ...least, ...facts } });
+  const made = await call('POST', '', { body: { ...petstore, ...facts } });
   const { id, version } = made.body;
   expect((await call('POST', `/${id}/publish?version=${version}`)).status).toBe(200);
 }
@@ -46,7 +45,7 @@ describe('one version', () => {
 
   test('without a published version is another 404', async () => {
     const { callCatalog: call } = openWorld();
-    await call('POST', '', { body: least });
+    await call('POST', '', { body: petstore });
     const refused = await call('GET', '/petstore');
     expect(refused.status).toBe(404);
     expect(refused.body.code).toBe('no-published-version');
@@ -109,12 +108,12 @@ describe('the list', () => {
   test('shows one row per artifact, newest first, without what is heavy', async () => {
     const { callCatalog: call } = openWorld();
     await publish(call, { id: 'a', spec: { a: 1 }, counts: { x: 1 }, description: 'Words' });
-    await call('POST', '', { body: { ...least, id: 'a' } });
-    await call('POST', '', { body: { ...least, id: 'b' } });
+    await call('POST', '', { body: { ...petstore, id: 'a' } });
+    await call('POST', '', { body: { ...petstore, id: 'b' } });
     const list = await call('GET', '');
     expect(idsOf(list)).toEqual(['b@1.0.0', 'a@1.0.0']);
     expect(list.body.items[1]).toEqual({
-      ...least,
+      ...petstore,
       id: 'a',
       version: '1.0.0',
       description: 'Words',

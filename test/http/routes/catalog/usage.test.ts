@@ -3,8 +3,8 @@ import type { GrantInput } from '#access/grant.ts';
 import { DAY } from '#shared/clock.ts';
 import { origin } from '../../../access/support.ts';
 import { openWorld } from '../../../support/world.ts';
+import { petstore } from '../../../support/catalog.ts';
 
-const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 const spec = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: {} };
 const inCatalog: GrantInput[] = [{ action: 'catalog:read', workspace: 'default' }];
 /** A client beside `tool`, who owns the artifact. */
@@ -14,7 +14,7 @@ const shop = { clientId: 'shop', subject: 'a-person' };
 async function setUp() {
   const { app, callCatalog: call, clock, access, catalog } = openWorld();
   onTestFinished(() => catalog.usage.close());
-  await call('POST', '', { body: { ...least, spec } });
+  await call('POST', '', { body: { ...petstore, spec } });
   await call('POST', '/petstore/publish');
   const consumer = async (name: string, grants: GrantInput[] = inCatalog) => {
     const made = await access.consumers.create({ name, grants, force: true }, origin);
@@ -43,7 +43,7 @@ describe('who reads which version', () => {
     await reader.read('/petstore?version=1.0.0');
     await clock.advance(DAY);
     await call('GET', '/petstore', { as: shop });
-    await call('POST', '', { body: least });
+    await call('POST', '', { body: petstore });
     await call('POST', '/petstore/deprecate?version=1.0.0&sunset=2026-04-01');
     expect(await usage()).toEqual({
       items: [
@@ -172,7 +172,7 @@ describe('retire', () => {
   test('of a version that nobody reads takes no word, whoever reads another one', async () => {
     const { call } = await setUp();
     await call('POST', '/petstore/deprecate');
-    await call('POST', '', { body: least });
+    await call('POST', '', { body: petstore });
     await call('POST', '/petstore/publish');
     await call('GET', '/petstore', { as: shop });
     expect((await call('POST', '/petstore/retire')).status).toBe(200);
@@ -184,7 +184,7 @@ describe('GET /me of a reader', () => {
     const { call, consumer } = await setUp();
     const [reader, other] = [await consumer('Sales'), await consumer('Billing')];
     for (const id of ['orders', 'stock']) {
-      await call('POST', '', { body: { ...least, id } });
+      await call('POST', '', { body: { ...petstore, id } });
       await call('POST', `/${id}/publish`);
     }
     for (const path of ['/petstore', '/orders', '/stock/spec', '/stock']) await reader.read(path);
