@@ -5,7 +5,7 @@ import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import { createCertificateSigner } from '#adapters/jose/certificates.ts';
 import type { KeySet } from '#adapters/jose/key-set.ts';
 import { type BodyReaders, createBodyReaders } from '#adapters/threads/body-readers.ts';
-import { createThread, type Thread } from '#adapters/threads/thread.ts';
+import { createThread } from '#adapters/threads/thread.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
@@ -22,7 +22,7 @@ import type { LeadRules } from '#leads/model/lead.ts';
 import { createPartners, type Partners } from '#partners/index.ts';
 import { toPartnerList } from '#partners/partner.ts';
 import { createHearing, type Hearing } from '#partners/silence.ts';
-import { createTraffic, TRACKER, type Traffic } from '#partners/traffic.ts';
+import { createTraffic, type Traffic } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
@@ -44,7 +44,7 @@ import {
   trackerCallMetrics,
   workerMetrics,
 } from './metrics.ts';
-import { createThreadedVerifiers, createTracker, type Tracker } from './tracker.ts';
+import { createTracker, createTrackerWebhook, type Tracker } from './tracker.ts';
 
 /** The ground that a service stands on: its configuration, its log and the open store. */
 export type Base = {
@@ -95,7 +95,7 @@ export async function createApp(base: Base, cut: AbortSignal): Promise<App> {
   const bearer = await composeBearer(base);
   const access = composeAccess(base);
   const { traffic, hearing } = composeSenders(base, tracker);
-  const webhook = composeWebhook({ settings, tracker, leads, traffic }, thread);
+  const webhook = createTrackerWebhook({ settings, tracker, leads, traffic, thread });
   const made = { tracker, bodies, leads, claimedLeads, filler, bearer, access, traffic, hearing };
   const partners = composePartners({ ...base, ...made });
   return { ...base, ...made, webhook, partners };
@@ -220,32 +220,6 @@ function composeSenders(
   const hearing = createHearing({ database, clock: tracker.clock, log });
   cleanup.push('the record of silence', () => hearing.close());
   return { traffic, hearing };
-}
-
-/** Deliveries of the tracker: verified, put on record, and taken to the leads. */
-export function composeWebhook(
-  { settings, tracker, leads, traffic }: Pick<App, 'settings' | 'tracker' | 'leads' | 'traffic'>,
-  thread: Thread<typeof bodyFunctions>,
-): TrackerWebhook {
-  const { repository } = tracker;
-  const createVerifier = createThreadedVerifiers(thread);
-  const verifier = settings.derive((current) =>
-    createVerifier({
-      secrets: current.tracker.webhookSecrets,
-      name: repository.name,
-      repositoryId: () => repository.id(),
-    }),
-  );
-  return {
-    verify: async (delivery) => {
-      const event = await verifier().verify(delivery);
-      traffic.record(TRACKER, 'verified', '');
-      return event;
-    },
-    onTrackerEvent: (event) => leads.applyEvent(event),
-    onRefused: (reason) => traffic.record(TRACKER, 'refused', reason),
-    settled: () => leads.settled(),
-  };
 }
 
 /** Partners on the open store and the tracker, by whose clock they go. */

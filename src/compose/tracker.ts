@@ -18,7 +18,10 @@ import {
 } from '#adapters/github/repository.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { changedKeys } from '#config/take-over.ts';
+import type { TrackerWebhook } from '#http/context.ts';
+import type { Leads } from '#leads/index.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
+import { TRACKER, type Traffic } from '#partners/traffic.ts';
 import { transferablesOf } from '#shared/bytes.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { type Log, silentLog } from '#shared/log.ts';
@@ -212,6 +215,40 @@ function credentialOf(auth: Config['tracker']['auth']): TrackerCredential {
   if (appId === undefined || installationId === undefined || !privateKey)
     throw new TypeError('the configuration has no credential for the tracker');
   return { appId, installationId, privateKey };
+}
+
+/** Deliveries of the tracker: verified, put on record, and taken to the leads. */
+export function createTrackerWebhook({
+  settings,
+  tracker: { repository },
+  leads,
+  traffic,
+  thread,
+}: {
+  settings: Reloadable<Pick<Config, 'tracker'>>;
+  tracker: Pick<Tracker, 'repository'>;
+  leads: Pick<Leads, 'applyEvent' | 'settled'>;
+  traffic: Pick<Traffic, 'record'>;
+  thread: Thread<Pick<typeof bodyFunctions, 'verify'>>;
+}): TrackerWebhook {
+  const createVerifier = createThreadedVerifiers(thread);
+  const verifier = settings.derive(({ tracker }) =>
+    createVerifier({
+      secrets: tracker.webhookSecrets,
+      name: repository.name,
+      repositoryId: () => repository.id(),
+    }),
+  );
+  return {
+    verify: async (delivery) => {
+      const event = await verifier().verify(delivery);
+      traffic.record(TRACKER, 'verified', '');
+      return event;
+    },
+    onTrackerEvent: (event) => leads.applyEvent(event),
+    onRefused: (reason) => traffic.record(TRACKER, 'refused', reason),
+    settled: () => leads.settled(),
+  };
 }
 
 /**

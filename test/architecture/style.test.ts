@@ -17,7 +17,7 @@ function refused(rule: RegExp, within: readonly string[]): string[] {
 
 /** A type that carries what others need is no thing: functions name what they take. */
 const BAG =
-  /^\s*(?:export )?(?:type|interface) \w*(?:Deps|Parts|Ports|Facts|Given|Services)\b\s*(?:[=<{]|extends)/;
+  /^\s*(?:export )?(?:type|interface) \w*(?:Deps|Parts|Ports|Facts|Given|Services|Setup)\b\s*(?:[=<{]|extends)/;
 
 /** Comments begin with the noun or the verb. */
 const COMMENT = /^\s*(?:\/\*\*|\*|\/\/) (?:What|Who|That|Whether|Where|When|How) /;
@@ -45,6 +45,7 @@ test.each([
   [BAG, 'interface PageParts extends Page {', true],
   [BAG, 'type IssueFacts = Issue & { comments?: number };', true],
   [BAG, 'type Given<T> = { value: T };', true],
+  [BAG, 'export type AppSetup = ServerOptions & Application;', true],
   [BAG, 'export type Factsheet = string;', false],
   [BAG, '  type DoctorServices,', false],
   [COMMENT, '/** What a reader may see. */', true],

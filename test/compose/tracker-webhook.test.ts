@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type App, composeWebhook } from '#compose/app.ts';
+import { createTrackerWebhook, type Tracker } from '#compose/tracker.ts';
+import type { Config } from '#config/schema/schema.ts';
 import { createTraffic, readTraffic, TRACKER } from '#partners/traffic.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#config/reloadable.ts';
@@ -11,12 +12,15 @@ test('a storm of refused deliveries is one row for each reason, written every fi
   const clock = createFakeClock();
   const database = temporaryDatabase();
   const traffic = createTraffic({ database, clock, log: silentLog });
-  const parts = {
-    settings: createReloadable({ tracker: { webhookSecrets: [] } }),
-    tracker: { repository: { name: 'acme/leads', id: () => undefined } },
+  const tracker = { webhookSecrets: [] } as unknown as Config['tracker'];
+  const repository = { name: { owner: 'acme', repo: 'leads' }, id: () => undefined };
+  const webhook = createTrackerWebhook({
+    settings: createReloadable({ tracker }),
+    tracker: { repository: repository as Tracker['repository'] },
+    leads: { applyEvent: () => undefined, settled: async () => undefined },
     traffic,
-  };
-  const webhook = composeWebhook(parts as unknown as App, startBodyThread(clock));
+    thread: startBodyThread(clock),
+  });
   for (let count = 0; count < 1000; count += 1) webhook.onRefused('signature-wrong');
   webhook.onRefused('content-type');
   expect(await readTraffic(database, 0)).toEqual([]);
