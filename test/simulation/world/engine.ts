@@ -37,6 +37,7 @@ export function openEngine(path: string, owner: Owner, deps: EngineWorld): Engin
   const startThread: StartWritingThread = ({ lockWaitMs }) => {
     const connection = openConnection(path);
     connection.waitAtMost(0);
+    connection.handle.pragma('synchronous = OFF'); // the disk is torture's subject
     handles.push(connection.handle);
     const respond = createBackend(connection);
     const ask = createAsk({ ...deps, owner, respond, lockWaitMs });
