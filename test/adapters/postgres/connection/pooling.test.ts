@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
 import {
@@ -5,7 +7,85 @@ import {
   emptyPostgres,
   type TestDatabase,
 } from '../../../support/postgres/database.ts';
-import { startPooler } from '../../../support/postgres/pooler.ts';
+
+/** A connection to the server, and the client that has it at the moment. */
+type Server = { socket: Socket; client: Client | undefined };
+type Client = { socket: Socket; server: Server | undefined };
+
+const READY = 'Z'.charCodeAt(0);
+const IDLE = 'I'.charCodeAt(0);
+const TERMINATE = 'X'.charCodeAt(0);
+/** A message is its kind, and its length with these four bytes. */
+const HEAD_BYTES = 5;
+
+/**
+ * Stands in front of a database and deals out its connections to clients by transaction, the one first
+ * that came back last, as PgBouncer does with `pool_mode=transaction`.
+ */
+async function startPooler({ url }: TestDatabase): Promise<TestDatabase> {
+  const { hostname, port } = new URL(url);
+  const sockets = new Set<Socket>();
+  const free: Server[] = [];
+  const waiting: { client: Client; bytes: Buffer }[] = [];
+  const keep = (socket: Socket): Socket => {
+    sockets.add(socket);
+    return socket.on('error', () => undefined);
+  };
+  const give = (server: Server, client: Client): void => {
+    server.client = client;
+    client.server = server;
+  };
+  const takeBack = (server: Server): void => {
+    if (server.client) server.client.server = undefined;
+    server.client = undefined;
+    const next = waiting.shift();
+    if (!next) return void free.push(server);
+    give(server, next.client);
+    server.socket.write(next.bytes);
+  };
+  const pooler = createServer((socket) => {
+    // Each client proves itself on a connection of its own, which goes to all of them then.
+    const server: Server = { socket: keep(connect(Number(port), hostname)), client: undefined };
+    const client: Client = { socket: keep(socket), server: undefined };
+    give(server, client);
+    onMessages(server.socket, (message) => {
+      server.client?.socket.write(message);
+      if (message[0] === READY && message[HEAD_BYTES] === IDLE) takeBack(server);
+    });
+    socket.on('data', (bytes) => {
+      const isLeaving = bytes[0] === TERMINATE && !client.server;
+      if (isLeaving) return void socket.end();
+      if (client.server) return void client.server.socket.write(bytes);
+      const found = free.pop();
+      if (!found) return void waiting.push({ client, bytes });
+      give(found, client);
+      found.socket.write(bytes);
+    });
+  });
+  pooler.listen(0, '127.0.0.1');
+  await once(pooler, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    pooler.close();
+  });
+  const pooled = new URL(url);
+  pooled.host = `127.0.0.1:${(pooler.address() as AddressInfo).port}`;
+  return { url: pooled.href };
+}
+
+/** Calls with each whole message that the server sends. */
+function onMessages(socket: Socket, onMessage: (message: Buffer) => void): void {
+  let rest: Buffer = Buffer.alloc(0);
+  socket.on('data', (bytes) => {
+    rest = Buffer.concat([rest, bytes]);
+    while (rest.length >= HEAD_BYTES) {
+      const end = 1 + rest.readUInt32BE(1);
+      if (rest.length < end) return;
+      onMessage(rest.subarray(0, end));
+      rest = rest.subarray(end);
+    }
+  });
+}
 
 const pooled = async (): Promise<PostgresDatabase> =>
   connectToPostgres(await startPooler(await emptyPostgres()));
