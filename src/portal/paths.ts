@@ -1,6 +1,5 @@
-/** Addresses of all sections. Those of signing in stand with it. */
+/** Addresses of all sections, and those to come back to. Those of signing in stand with it. */
 import type { Scope } from '#access/tokens.ts';
-import { withQuery } from './address.ts';
 
 /** In the order of the navigation; with a scope only for whoever has it. */
 export const SECTIONS = {
@@ -19,6 +18,13 @@ export const sections = Object.keys(SECTIONS) as Section[];
 
 /** Parameters of a list; undefined ones are left out. */
 type Query = Readonly<Record<string, string | undefined>>;
+
+/** A path with what is given of a query. */
+export function withQuery(path: string, query: Query): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
+  const search = new URLSearchParams(given).toString();
+  return search === '' ? path : `${path}?${search}`;
+}
 
 export const CONSUMERS_PATH = SECTIONS.consumers.path;
 
@@ -89,3 +95,34 @@ export const AUDIT_PATH = SECTIONS.audit.path;
 /** Entries about one subject. */
 export const auditOf = (subject: string): string =>
   `${AUDIT_PATH}?on=${encodeURIComponent(subject)}`;
+
+const PATH_CHARACTERS_MAX = 2000;
+const OWN_PATH = /^\/portal(?:[/?][\x21-\x5b\x5d-\x7e]*)?$/;
+
+/** Browsers resolve dot segments, encoded ones as well, and read `//` as a host. */
+const ESCAPES_PORTAL = /\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i;
+
+/**
+ * A path of the portal to come back to, out of what anybody can put into an address; else its first
+ * page. The parts of sign-in lead nowhere, and a path with `\` or `//` could leave this service.
+ */
+export function ownPath(given: unknown): string {
+  if (typeof given !== 'string' || given.length > PATH_CHARACTERS_MAX) return '/portal';
+  const [path = ''] = given.split('?');
+  const isOwn = OWN_PATH.test(given) && !ESCAPES_PORTAL.test(path);
+  const isSignIn = /^\/portal\/(?:sign-in|sign-out|signed-out|callback)/.test(path);
+  return isOwn && !isSignIn ? given : '/portal';
+}
+
+/** Address of the sign-in that leads back to `path`. */
+export function signInPath(path: string): string {
+  return path === '/portal' ? '/portal/sign-in' : `/portal/sign-in?to=${encodeURIComponent(path)}`;
+}
+
+/** `path` with one more parameter, before a fragment if it has one. */
+export function withParameter(path: string, name: string, value: string): string {
+  const [before = '', ...fragment] = path.split('#');
+  const mark = before.includes('?') ? '&' : '?';
+  const rest = fragment.length > 0 ? `#${fragment.join('#')}` : '';
+  return `${before}${mark}${name}=${encodeURIComponent(value)}${rest}`;
+}

@@ -2,30 +2,33 @@
 import type { HttpApp } from '#http/context.ts';
 import { addAssetRoutes } from './assets.ts';
 import type { PortalContext } from './context.ts';
+import { auditFile, auditPage } from './pages/audit.ts';
+import { artifactPage, specFile } from './pages/catalog/artifact-page.ts';
+import { catalogListPage } from './pages/catalog/catalog-list.ts';
+import { draftActions } from './pages/catalog/draft-pages.ts';
+import { lifecycleActions } from './pages/catalog/lifecycle-actions.ts';
+import { consumerActions } from './pages/consumers/consumer-actions.ts';
+import { consumerListPage } from './pages/consumers/consumer-list.ts';
+import { consumerPage } from './pages/consumers/consumer-page.ts';
+import { createConsumer } from './pages/consumers/create-consumer.ts';
+import { overviewPage } from './pages/overview/overview-page.ts';
+import { partnersPage } from './pages/partners/partners-page.ts';
+import { claimListPage, claimPage, releaseLead } from './pages/receipts/claim-pages.ts';
+import { receiptListPage } from './pages/receipts/receipt-list.ts';
+import {
+  certificateFile,
+  acknowledge,
+  receiptPage,
+  replay,
+} from './pages/receipts/receipt-page.ts';
+import { wordsPage } from './pages/receipts/receipt-words.ts';
+import { replayAll } from './pages/receipts/replay-page.ts';
 import { addFallbackRoutes, earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
 import { acceptForms } from './routes/form-bodies.ts';
 import type { PortalRoute } from './routes/page-route.ts';
 import { pathOf } from './routes/portal-request.ts';
 import { PORTAL_HEADERS, PORTAL_ROUTE } from './routes/send-page.ts';
 import { addSignInRoutes } from './sign-in/routes.ts';
-import { auditFile, auditPage } from './pages/audit.ts';
-import { overviewPage } from './pages/overview/overview-page.ts';
-import { partnersPage } from './pages/partners/partners-page.ts';
-import { artifactPage, specFile } from './pages/catalog/artifact-page.ts';
-import { catalogListPage } from './pages/catalog/catalog-list.ts';
-import { claimListPage, claimPage, releaseLead } from './pages/receipts/claim-pages.ts';
-import { consumerListPage } from './pages/consumers/consumer-list.ts';
-import { consumerPage } from './pages/consumers/consumer-page.ts';
-import { consumerActions } from './pages/consumers/consumer-actions.ts';
-import { createConsumer } from './pages/consumers/create-consumer.ts';
-import { draftActions } from './pages/catalog/draft-pages.ts';
-import { lifecycleActions } from './pages/catalog/lifecycle-actions.ts';
-import { publish } from './pages/catalog/publish-action.ts';
-import { certificateFile } from './pages/receipts/certificate-card.ts';
-import { acknowledge, receiptPage, replay } from './pages/receipts/receipt-page.ts';
-import { receiptListPage } from './pages/receipts/receipt-list.ts';
-import { replayAll } from './pages/receipts/replay-page.ts';
-import { wordsPage } from './pages/receipts/words-page.ts';
 
 /** Every page of the portal with its actions. */
 export const portalPages: readonly PortalRoute[] = [
@@ -49,7 +52,6 @@ export const portalPages: readonly PortalRoute[] = [
   artifactPage,
   specFile,
   ...draftActions,
-  publish,
   ...lifecycleActions,
   auditPage,
   auditFile,

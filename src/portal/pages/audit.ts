@@ -12,10 +12,12 @@ import {
   pageOf,
   present,
   textFilter,
-  withQuery,
-} from '../address.ts';
+  spanOf,
+} from '../filters.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
+import { withQuery, AUDIT_PATH, SECTIONS } from '../paths.ts';
 import { page } from '../routes/page-route.ts';
+import { code, foreign, link, note } from '../shell/elements.ts';
 import { choicesOf } from '../shell/forms.ts';
 import {
   type ListRequest,
@@ -25,10 +27,8 @@ import {
   type Column,
   spanFilters,
 } from '../shell/list.ts';
-import { code, foreign, link, note } from '../shell/elements.ts';
-import { count, counted, type Viewer, spanOf, time } from '../shell/times.ts';
+import { count, counted, type Viewer, time } from '../shell/times.ts';
 import { grantWords } from './consumers/consumer-summary.ts';
-import { AUDIT_PATH, SECTIONS } from '../paths.ts';
 
 /** The address of the page: what a form leaves empty is no filter. */
 export const auditQuery = z.strictObject({

@@ -1,8 +1,8 @@
 /** The question before something is done, and what is typed to answer it. */
 import { z } from 'zod';
 import { type FieldProblem, refuse } from '#shared/errors.ts';
-import { present } from '../address.ts';
 import type { PortalContext } from '../context.ts';
+import { present } from '../filters.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import type { PortalPage } from '../page.ts';
 import { SECTIONS } from '../paths.ts';

@@ -2,16 +2,15 @@
 import type { FastifyRequest } from 'fastify';
 import type { ErrorCode, TrackportError } from '#shared/errors.ts';
 import { problems } from '#shared/outcomes/problems.ts';
-import { ownPath, withQuery } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { may, type PortalPage } from '../page.ts';
+import { ownPath, withQuery, SECTIONS, sections, type Section } from '../paths.ts';
 import { body, card, facts, row } from '../shell/card.ts';
-import { renderLonePage } from '../shell/frame.ts';
 import { code, cut, link } from '../shell/elements.ts';
+import { renderLonePage } from '../shell/frame.ts';
 import { type Viewer, time } from '../shell/times.ts';
 import { type PortalRefusal, type PortalRefusalKind, viewerOf } from './portal-request.ts';
-import { SECTIONS, sections, type Section } from '../paths.ts';
 
 export type RefusalPage = {
   code: ErrorCode;

@@ -1,9 +1,10 @@
 /** Tables, and lists with their filters, as each section has one. */
 import type { Pagination } from '#shared/pagination/page.ts';
-import { present } from '../address.ts';
+import { present } from '../filters.ts';
 import { type Html, html, type HtmlValue } from '../html.ts';
 import type { PortalRequest } from '../routes/page-route.ts';
 import { empty, type EmptyCard, plainCard } from './card.ts';
+import { link, attributes, hidden } from './elements.ts';
 import {
   type Choice,
   held,
@@ -16,7 +17,6 @@ import {
   filters,
   wide,
 } from './forms.ts';
-import { link, attributes, hidden } from './elements.ts';
 import { count } from './times.ts';
 
 /** A field of the address; its value and what is wrong with it come from there. */

@@ -100,19 +100,3 @@ function partsOf(ms: number): DateFields {
   const parts = format.formatToParts(ms).map(({ type, value }) => [type, value]);
   return Object.fromEntries(parts) as DateFields;
 }
-
-/** From one instant of a filter to another, in UTC; what the second names is part of it: a day, or a minute. */
-export function spanOf({ from, to }: { from?: string; to?: string }): {
-  since?: number;
-  before?: number;
-} {
-  return {
-    ...(from !== undefined && { since: Date.parse(toUtc(from)) }),
-    ...(to !== undefined && { before: Date.parse(toUtc(to)) + (to.includes('T') ? MINUTE : DAY) }),
-  };
-}
-
-/** A date alone is one in UTC already. */
-function toUtc(text: string): string {
-  return text.includes('T') ? `${text}Z` : text;
-}

@@ -8,8 +8,8 @@ import type { SignInAttempt } from '#access/sessions/issuer-client.ts';
 import type { Exchange } from '#http/context.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
-import { ownPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
+import { ownPath } from '../paths.ts';
 import { PORTAL_HEADERS } from '../routes/send-page.ts';
 
 const PREFIX = 'trackport-sign-in-';

@@ -6,13 +6,13 @@ import type { CompletedSignIn } from '#access/sessions/sign-in.ts';
 import { refusedToken } from '#access/tokens.ts';
 import type { Exchange, HttpApp } from '#http/context.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { ownPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
+import { ownPath } from '../paths.ts';
 import { formTokenOf } from '../routes/form-bodies.ts';
 import { PortalRefusal, refuseOtherOrigins, findSession } from '../routes/portal-request.ts';
 import { PORTAL_ROUTE, sendDocument } from '../routes/send-page.ts';
-import { failedPage, signedOutPage, signInAgainPage, signingOutPage, signInPage } from './views.ts';
 import { leadTo, putAttempt, takeAttempt } from './attempts.ts';
+import { failedPage, signedOutPage, signInAgainPage, signingOutPage, signInPage } from './views.ts';
 
 export function addSignInRoutes(app: HttpApp, context: PortalContext): void {
   const { cookies, signIn } = context;

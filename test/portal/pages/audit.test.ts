@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { AuditEntryOut } from '#access/audit.ts';
 import {
   auditFile,
   auditPage,
@@ -7,13 +8,12 @@ import {
   toCsv,
   toFilter,
 } from '#portal/pages/audit.ts';
+import { withQuery } from '#portal/paths.ts';
+import { DAY } from '#shared/clock.ts';
 import { origin } from '../../access/support.ts';
 import { buildAccess } from '../../support/access.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { startPortal } from '../../support/portal/portal.ts';
-import type { AuditEntryOut } from '#access/audit.ts';
-import { withQuery } from '#portal/address.ts';
-import { DAY } from '#shared/clock.ts';
 import { flat, viewer } from '../shell/support.ts';
 
 const auditPages = [auditPage, auditFile];

@@ -1,13 +1,23 @@
+import { z } from 'zod';
 import { listCatalog } from '#catalog/reading/read-catalog.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
 import { lifecycles, type VersionRecord } from '#catalog/version/artifact.ts';
 import { type Words, filterProblems } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
-import { pageOf, present } from '../../address.ts';
+import { pageOf, present, cursorFilter, oneOfFilter, textFilter } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';
 import { may } from '../../page.ts';
+import {
+  withQuery,
+  CATALOG_PATH,
+  SECTIONS,
+  NEW_DRAFT_PATH,
+  artifactPath,
+  catalogPath,
+} from '../../paths.ts';
 import { page } from '../../routes/page-route.ts';
 import type { EmptyCard } from '../../shell/card.ts';
+import { code, cut, foreign, link, note } from '../../shell/elements.ts';
 import { choicesOf } from '../../shell/forms.ts';
 import {
   type ListRequest,
@@ -16,15 +26,37 @@ import {
   listCard,
   type Column,
 } from '../../shell/list.ts';
-import { code, cut, foreign, link, note } from '../../shell/elements.ts';
 import { count, type Viewer, time } from '../../shell/times.ts';
-import {
-  catalogQuery,
-  type CatalogQuery,
-  LIFECYCLE_WORDS,
-  lifecycleStatus,
-} from './catalog-words.ts';
-import { CATALOG_PATH, SECTIONS, NEW_DRAFT_PATH, artifactPath, catalogPath } from '../../paths.ts';
+import { LIFECYCLE_WORDS, lifecycleStatus } from './lifecycle-words.ts';
+
+/** Every filter stands in every link of the page. */
+const FILTERS_BYTES_MAX = 2400;
+
+/** The address of the list. */
+const catalogQuery = z
+  .strictObject({
+    q: textFilter(),
+    type: textFilter(),
+    lifecycle: oneOfFilter(lifecycles),
+    owner: textFilter(),
+    groupPath: textFilter(),
+    source: textFilter(),
+    projectId: textFilter(),
+    versions: oneOfFilter(['all']),
+    cursor: cursorFilter,
+  })
+  .refine(
+    ({ cursor: _cursor, ...filters }) => withQuery('', filters).length <= FILTERS_BYTES_MAX,
+    'The filters are too long together: leave some out, or shorten them.',
+  );
+
+export type CatalogQuery = z.output<typeof catalogQuery>;
+
+/** The list of a group; empty, and no link, for a path that is too long for the address. */
+export function groupPathOf(groupPath: string): string {
+  const path = catalogPath({ groupPath });
+  return path.length <= FILTERS_BYTES_MAX ? path : '';
+}
 
 const PAGE_ARTIFACTS = 50;
 

@@ -10,15 +10,15 @@ import { draftProblems, type Words } from '#catalog/version/content-check.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { type FieldProblem, isTrackportError, refuse } from '#shared/errors.ts';
 import { parseJsonText } from '#shared/text/json.ts';
-import { present } from '../../address.ts';
+import type { PortalContext } from '../../context.ts';
+import { present } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';
 import type { PortalPerson, TypedFields } from '../../page.ts';
 import type { ActionRequest } from '../../routes/action-route.ts';
 import { plainCard, row } from '../../shell/card.ts';
-import { errorSummary } from '../../shell/notice.ts';
-import { choicesOf, held, input, select, textArea, button, postForm } from '../../shell/forms.ts';
 import { link } from '../../shell/elements.ts';
-import type { PortalContext } from '../../context.ts';
+import { choicesOf, held, input, select, textArea, button, postForm } from '../../shell/forms.ts';
+import { errorSummary } from '../../shell/notice.ts';
 
 /** A form writes one byte as three at most. Beside the spec there are members and short texts. */
 export const DRAFT_FORM_BYTES_MAX = 3 * (SPEC_BYTES_MAX + 256 * 1024);

@@ -1,19 +1,26 @@
+import { z } from 'zod';
+import { requireEditable } from '#catalog/lifecycle/lifecycle.ts';
+import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { type VersionView, readView } from '#catalog/version/version-view.ts';
 import {
   createVersion,
   deleteVersion,
   patchVersion,
   replaceVersion,
 } from '#catalog/version/write-version.ts';
-import { z } from 'zod';
-import { requireEditable } from '#catalog/lifecycle/lifecycle.ts';
-import type { VersionRecord } from '#catalog/version/artifact.ts';
-import { type VersionView, readView } from '#catalog/version/version-view.ts';
-import { textFilter } from '../../address.ts';
+import type { PortalContext } from '../../context.ts';
+import { textFilter } from '../../filters.ts';
 import type { PortalPage, TypedFields } from '../../page.ts';
+import {
+  CATALOG_PATH,
+  NEW_DRAFT_PATH,
+  VERSION_PATH,
+  artifactPath,
+  versionPath,
+} from '../../paths.ts';
 import { type ActionResult, action } from '../../routes/action-route.ts';
 import type { PortalRequest } from '../../routes/page-route.ts';
 import { counted } from '../../shell/times.ts';
-import type { PortalContext } from '../../context.ts';
 import {
   atSpec,
   contentOf,
@@ -37,13 +44,6 @@ import {
   writing,
   versionAction,
 } from './version-actions.ts';
-import {
-  CATALOG_PATH,
-  NEW_DRAFT_PATH,
-  VERSION_PATH,
-  artifactPath,
-  versionPath,
-} from '../../paths.ts';
 
 const newQuery = z.strictObject({ id: textFilter(), version: textFilter() });
 type NewRequest = PortalRequest<unknown, z.output<typeof newQuery>>;

@@ -2,13 +2,13 @@ import type { Usage, VersionReader, VersionUsage } from '#catalog/usage/read-usa
 import { USAGE_DAYS } from '#catalog/usage/record-reads.ts';
 import { html, type Html } from '../../html.ts';
 import { may, type PortalPerson } from '../../page.ts';
+import { artifactPath, consumerPath } from '../../paths.ts';
 import { body, card } from '../../shell/card.ts';
 import { code, cut, foreign, link, note, tag } from '../../shell/elements.ts';
 import { type Column, table } from '../../shell/list.ts';
 import { shares } from '../../shell/pictures.ts';
 import { ago, agoText, count, counted, type Viewer } from '../../shell/times.ts';
-import { LIFECYCLE_WORDS } from './catalog-words.ts';
-import { artifactPath, consumerPath } from '../../paths.ts';
+import { LIFECYCLE_WORDS } from './lifecycle-words.ts';
 
 const VERSIONS_SHOWN = 12;
 const READERS_SHOWN = 30;

@@ -1,22 +1,22 @@
-import type { Standing } from '#shared/outcomes/entry.ts';
-import type { VersionRecord } from '#catalog/version/artifact.ts';
-import type { Usage } from '#catalog/usage/read-usage.ts';
-import type { VersionView } from '#catalog/version/version-view.ts';
-import type { AuditEntry } from '#shared/audit.ts';
-import type { Pagination } from '#shared/pagination/page.ts';
-import { present } from '../../address.ts';
-import { may, type PortalPerson } from '../../page.ts';
-import { html, type Html } from '../../html.ts';
-import { body, card, row } from '../../shell/card.ts';
-import { badge, badgeOf, code, link, note, place, sentence, tag } from '../../shell/elements.ts';
-import { pager, table } from '../../shell/list.ts';
-import { count, counted, type Viewer, time } from '../../shell/times.ts';
-import { LIFECYCLE_WORDS, sunsetDay } from './catalog-words.ts';
-import { VERSION_ACTIONS, type VersionAct } from './version-actions.ts';
-import { actionButton, filters, choicesOf, select } from '../../shell/forms.ts';
 import type { Change, Impact } from '#catalog/diff/changes.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
+import type { Usage } from '#catalog/usage/read-usage.ts';
+import type { VersionRecord } from '#catalog/version/artifact.ts';
+import type { VersionView } from '#catalog/version/version-view.ts';
+import type { AuditEntry } from '#shared/audit.ts';
+import type { Standing } from '#shared/outcomes/entry.ts';
+import type { Pagination } from '#shared/pagination/page.ts';
+import { present } from '../../filters.ts';
+import { html, type Html } from '../../html.ts';
+import { may, type PortalPerson } from '../../page.ts';
 import { artifactPath, versionPath } from '../../paths.ts';
+import { body, card, row } from '../../shell/card.ts';
+import { badge, badgeOf, code, link, note, place, sentence, tag } from '../../shell/elements.ts';
+import { actionButton, filters, choicesOf, select } from '../../shell/forms.ts';
+import { pager, table } from '../../shell/list.ts';
+import { count, counted, type Viewer, time } from '../../shell/times.ts';
+import { LIFECYCLE_WORDS, sunsetDay } from './lifecycle-words.ts';
+import { VERSION_ACTIONS, type VersionAct } from './version-actions.ts';
 
 /** An artifact as its page shows it. */
 export type ShownArtifact = {

@@ -1,11 +1,13 @@
+import { z } from 'zod';
 import type { Consumer } from '#access/consumers/consumer.ts';
 import { activeKeys, consumerStatuses } from '#access/consumers/find-consumers.ts';
-import { pageOf, cursorFilter, oneOfFilter, present, textFilter } from '../../address.ts';
+import { pageOf, cursorFilter, oneOfFilter, present, textFilter } from '../../filters.ts';
 import type { Html } from '../../html.ts';
+import { CONSUMERS_PATH, SECTIONS, consumerPath, consumersPath } from '../../paths.ts';
 import { page } from '../../routes/page-route.ts';
+import { foreign, link } from '../../shell/elements.ts';
 import { choicesOf } from '../../shell/forms.ts';
 import { type ListRequest, type Found, listCard, type Column } from '../../shell/list.ts';
-import { foreign, link } from '../../shell/elements.ts';
 import { count, counted, type Viewer } from '../../shell/times.ts';
 import {
   expiryWords,
@@ -14,8 +16,6 @@ import {
   CONSUMER_STATUS_WORDS,
   consumerBadge,
 } from './consumer-summary.ts';
-import { CONSUMERS_PATH, SECTIONS, consumerPath, consumersPath } from '../../paths.ts';
-import { z } from 'zod';
 
 /** The address of the list: what a form leaves empty is no filter. */
 export const consumersQuery = z.strictObject({

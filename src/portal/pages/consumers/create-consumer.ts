@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
-import { present } from '../../address.ts';
+import { present } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';
 import type { ShownSecret } from '../../page.ts';
 import { CONSUMERS_PATH, consumerPath, SECTIONS } from '../../paths.ts';
-import type { PortalRequest } from '../../routes/page-route.ts';
 import { action } from '../../routes/action-route.ts';
+import type { PortalRequest } from '../../routes/page-route.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { link } from '../../shell/elements.ts';
 import { button, held, input, postForm, select } from '../../shell/forms.ts';

@@ -1,17 +1,12 @@
-import type { RecentOutcomes } from '#partners/receipts/recent-outcomes.ts';
+import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
+import { endsSoon } from '#access/keys/key-rules.ts';
+import type { PartnerSummary } from '#partners/list-partners.ts';
 import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
+import type { RecentOutcomes } from '#partners/receipts/recent-outcomes.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { callerNeeds, partnerStates } from '#shared/outcomes/callers.ts';
 import { eventOutcomes, outcomeNeeds } from '#shared/outcomes/events.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import { badge, code, foreign, link, note, type State } from '../../shell/elements.ts';
-import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
-import { adviceFor, remedyOf } from '../receipts/receipt-verdict.ts';
-import type { HealthLine } from './health-lines.ts';
-import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
-import { endsSoon } from '#access/keys/key-rules.ts';
-import type { PartnerSummary } from '#partners/list-partners.ts';
-import { verdictOf } from '../partners/partner-verdict.ts';
 import {
   PARTNERS_PATH,
   consumerPath,
@@ -20,6 +15,11 @@ import {
   receiptPath,
   receiptsPath,
 } from '../../paths.ts';
+import { badge, code, foreign, link, note, type State } from '../../shell/elements.ts';
+import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
+import { verdictOf } from '../partners/partners-page.ts';
+import { adviceFor, remedyOf, shortId } from '../receipts/receipt-words.ts';
+import type { HealthLine } from './health-lines.ts';
 
 /** Work that waits, and what did not end well: for those who may see receipts. */
 export type Operation = RecentOutcomes & {
@@ -119,7 +119,7 @@ function deadLetterStep(receipt: ReceiptDetailOut, viewer: Viewer): Step {
     what: html`${badge('bad', outcomeNeeds.FAILED.title)}${note(foreign(partnerId, 60), ', ', code(lastError))}`,
     since: time(Date.parse(completedAt), viewer, 'minute'),
     next: html`${about}${remedyOf(lastError).step}.`,
-    act: link(receiptPath(id), 'Open receipt', { more: id.slice(-8) }),
+    act: link(receiptPath(id), 'Open receipt', { more: shortId(id) }),
   };
 }
 

@@ -1,14 +1,14 @@
 import type { CheckResult } from '#http/readiness.ts';
-import { html, type Html } from '../../html.ts';
-import { cut, link } from '../../shell/elements.ts';
-import { ago, counted, type Viewer, time } from '../../shell/times.ts';
 import { DAY } from '#shared/clock.ts';
 import { decapitalize, entryOf, type Standing } from '#shared/outcomes/entry.ts';
 import { partsAmiss, partStates, webhookStates } from '#shared/outcomes/health.ts';
 import { webhookRefusals } from '#shared/outcomes/refusals.ts';
 import { trackerCauses, trackerStep } from '#shared/outcomes/tracker-causes.ts';
-import { refusalOf } from '../partners/partner-verdict.ts';
 import type { PortalContext } from '../../context.ts';
+import { html, type Html } from '../../html.ts';
+import { cut, link } from '../../shell/elements.ts';
+import { ago, counted, type Viewer, time } from '../../shell/times.ts';
+import { refusalOf } from '../partners/partners-page.ts';
 
 /** One part of the service on the page. */
 export type HealthLine = Standing & {

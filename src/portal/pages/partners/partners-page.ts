@@ -1,20 +1,30 @@
-import type { z } from 'zod';
-import { page } from '../../routes/page-route.ts';
-import type { PartnerSummary } from '#partners/list-partners.ts';
+/** The partners of the configuration: how each stands, and what to do about it. */
+import { z } from 'zod';
 import { deliveryPath } from '#http/routes/partners.ts';
+import type { PartnerSummary } from '#partners/list-partners.ts';
 import type { ReceiptStatus } from '#partners/receipts/receipt.ts';
-import { partnerRefusals } from '#shared/outcomes/refusals.ts';
-import { withQuery } from '../../address.ts';
+import { DAY } from '#shared/clock.ts';
+import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
+import { type CallerState, partnerStates, secretStates } from '#shared/outcomes/callers.ts';
+import { decapitalize, entryOf } from '#shared/outcomes/entry.ts';
+import { partnerRefusals, type Refusal } from '#shared/outcomes/refusals.ts';
+import { startParameter, textFilter } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';
+import { withQuery, PARTNERS_PATH, SECTIONS, partnerAnchor, receiptsPath } from '../../paths.ts';
+import { page } from '../../routes/page-route.ts';
 import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts';
 import { badgeOf, code, copyable, link } from '../../shell/elements.ts';
 import { partPager, table } from '../../shell/list.ts';
 import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
-import { partnersQuery, refusalOf, standingBadge, verdictOf } from './partner-verdict.ts';
-import { PARTNERS_PATH, SECTIONS, partnerAnchor, receiptsPath } from '../../paths.ts';
 
 /** As many as fit into a page, each with all its reasons and some secrets. */
 const PARTNERS_SHOWN = 5;
+
+/** The address of the page: which partner it is to show, or how many stand before it. */
+const partnersQuery = z.strictObject({
+  id: textFilter(PARTNER_ID_CHARACTERS_MAX),
+  start: startParameter,
+});
 
 /** `/portal/partners`: who gets through. Nothing can be changed there: the configuration file rules. */
 export const partnersPage = page({
@@ -198,3 +208,41 @@ function rhythm({ expectEvery, silentSince }: PartnerSummary, viewer: Viewer): H
     silentSince && html`; nothing accepted since ${time(silentSince, viewer, 'minute')}`;
   return html`something every ${duration(expectEvery)}${since}`;
 }
+
+/** A secret that ends within this time is shown as ending. */
+const ENDS_SOON_MS = 14 * DAY;
+
+/** The gravest thing about a partner, and what to do about it. `nowMs`: since the Unix epoch. */
+export function verdictOf(partner: PartnerSummary, nowMs: number): CallerState {
+  const { enabled, secrets, refusals, lastVerifiedAt } = partner;
+  if (!enabled) return partnerStates.disabled;
+  const active = secrets.filter(({ status }) => status === 'active');
+  if (active.length === 0)
+    return partnerStates[secrets.length === 0 ? 'without-secret' : 'without-active-secret'];
+  const [latest] = refusals;
+  if (latest && latest.lastAt >= (lastVerifiedAt ?? 0)) return refusedLast(latest.reason);
+  if (partner.silentSince !== undefined) return partnerStates['fallen-silent'];
+  if (active.every((secret) => endsSoon(secret, nowMs))) return partnerStates['secret-ending'];
+  if (lastVerifiedAt === undefined) return partnerStates.silent;
+  return latest ? partnerStates['some-refused'] : partnerStates.receiving;
+}
+
+function refusedLast(reason: string): CallerState {
+  const state = partnerStates['last-refused'];
+  const { title, next } = refusalOf(partnerRefusals, reason);
+  return { ...state, next: `${state.next}: ${decapitalize(title)}. ${next}` };
+}
+
+function endsSoon({ notAfter }: PartnerSummary['secrets'][number], nowMs: number): boolean {
+  return notAfter !== undefined && notAfter - nowMs <= ENDS_SOON_MS;
+}
+
+/** The state of one secret. */
+function standingBadge(secret: PartnerSummary['secrets'][number], nowMs: number): Html {
+  const isEnding = secret.status === 'active' && endsSoon(secret, nowMs);
+  return badgeOf(secretStates[isEnding ? 'ending' : secret.status]);
+}
+
+/** A reason that is not known in `table` stands for itself. */
+export const refusalOf = (table: Readonly<Record<string, Refusal>>, code: string): Refusal =>
+  entryOf(table, code) ?? { title: code, next: 'See the log: it names the reason.' };

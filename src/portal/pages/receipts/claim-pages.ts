@@ -1,21 +1,13 @@
 import { z } from 'zod';
-import { cursorFilter, pageOf, withQuery } from '../../address.ts';
-import { type Column, type Found, listCard, type ListRequest } from '../../shell/list.ts';
 import { type ClaimOut, listClaims, readClaim } from '#leads/claims/claimed-leads.ts';
-import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
+import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { html, type Html } from '../../html.ts';
-import { page } from '../../routes/page-route.ts';
-import { action } from '../../routes/action-route.ts';
-import { refuseTyped, typedForm } from '../../routes/confirmation.ts';
-import { body, card, type EmptyCard, facts, row } from '../../shell/card.ts';
-import { notice, remark } from '../../shell/notice.ts';
-import { code, link } from '../../shell/elements.ts';
-import { count, counted, type Viewer, time } from '../../shell/times.ts';
 import type { PortalContext } from '../../context.ts';
-import { type IssueAddress, issueLink } from './receipt-filters.ts';
+import { cursorFilter, pageOf } from '../../filters.ts';
+import { html, type Html } from '../../html.ts';
 import {
+  withQuery,
   CLAIMS_PATH,
   SECTIONS,
   auditOf,
@@ -23,6 +15,15 @@ import {
   receiptPath,
   receiptsPath,
 } from '../../paths.ts';
+import { action } from '../../routes/action-route.ts';
+import { refuseTyped, typedForm } from '../../routes/confirmation.ts';
+import { page } from '../../routes/page-route.ts';
+import { body, card, type EmptyCard, facts, row } from '../../shell/card.ts';
+import { code, link } from '../../shell/elements.ts';
+import { type Column, type Found, listCard, type ListRequest } from '../../shell/list.ts';
+import { notice, remark } from '../../shell/notice.ts';
+import { count, counted, type Viewer, time } from '../../shell/times.ts';
+import { type IssueAddress, issueLink } from './receipt-words.ts';
 
 const { scope } = SECTIONS.claims;
 const PATH = `${CLAIMS_PATH}/:number`;

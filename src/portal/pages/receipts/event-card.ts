@@ -10,6 +10,7 @@ import {
 } from '#partners/receipts/receipt.ts';
 import { eventNotes, eventOutcomes } from '#shared/outcomes/events.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
+import { claimPath } from '../../paths.ts';
 import { body, card, row } from '../../shell/card.ts';
 import {
   badgeOf,
@@ -23,9 +24,8 @@ import {
   timeline,
 } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
-import { issueLink, issueLinks, type Leads, type ShownReceipt } from './receipt-filters.ts';
-import { nameWords, remedyOf } from './receipt-verdict.ts';
-import { claimPath } from '../../paths.ts';
+import type { Leads, ShownReceipt } from './receipt-verdict.ts';
+import { nameWords, remedyOf, issueLink, issueLinks } from './receipt-words.ts';
 
 const TYPE_CHARACTERS_MAX = 60;
 const ID_CHARACTERS_MAX = 120;

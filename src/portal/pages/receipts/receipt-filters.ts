@@ -1,27 +1,26 @@
-/** Addresses of the pages of receipts, and the words that stand on them. */
-import type { Certificate } from '#partners/receipts/certificate.ts';
+/** Filters of the list of receipts, and of a replay of all that it finds: in an address, in a form and in words. */
 import { z } from 'zod';
 import { parseLeadId } from '#leads/model/identity.ts';
+import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
 import {
   type Outcome,
   outcomes,
   type ReceiptStatus,
   receiptStatuses,
-  type ReceiptDetail,
-  type ReceiptSummary,
   IDENTIFIER_CHARACTERS_MAX,
 } from '#partners/receipts/receipt.ts';
-import { byUrgency } from '#shared/outcomes/entry.ts';
-import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
 import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
-import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
-import { cursorFilter, instantFilter, oneOfFilter, present, textFilter } from '../../address.ts';
-import { cut, badge, link, note } from '../../shell/elements.ts';
-import { spanOf, count } from '../../shell/times.ts';
-import { html, type Html, type HtmlValue } from '../../html.ts';
-import { type PortalPerson } from '../../page.ts';
-import type { PortalContext } from '../../context.ts';
-import { WORDS_PATH, receiptFilters } from '../../paths.ts';
+import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
+import {
+  cursorFilter,
+  instantFilter,
+  oneOfFilter,
+  present,
+  textFilter,
+  spanOf,
+} from '../../filters.ts';
+import { receiptFilters } from '../../paths.ts';
+import { cut } from '../../shell/elements.ts';
 
 const identifier = textFilter(IDENTIFIER_CHARACTERS_MAX);
 
@@ -121,81 +120,4 @@ export function filtersText(query: ReceiptsQuery): string {
   return givenFilters(query)
     .map(([name, value]) => filterText(name, value))
     .join(', ');
-}
-
-/** To what these words mean. */
-export const wordsLink = (): Html => link(WORDS_PATH, 'What the words mean');
-
-/** `2 failed, 1 done`, what needs somebody first. */
-export function countWords(counts: Partial<Record<Outcome, number>>): string {
-  return counted(counts)
-    .map(([outcome, n]) => `${count(n)} ${eventOutcomes[outcome].title.toLowerCase()}`)
-    .join(', ');
-}
-
-/** The outcomes of a receipt's events as badges; of a single event without a number. */
-export function outcomeBadges({ outcomes: counts }: Pick<ReceiptSummary, 'outcomes'>): Html {
-  const given = counted(counts);
-  const sum = given.reduce((all, [, n]) => all + n, 0);
-  if (sum === 0) return note('no event');
-  return html`<span class="row"
-    >${given.map(([outcome, n]) => {
-      const { urgency, title } = eventOutcomes[outcome];
-      return html`${badge(urgency, sum === 1 ? title : `${count(n)} ${title.toLowerCase()}`)} `;
-    })}</span
-  >`;
-}
-
-/** From what needs somebody to what is over. */
-function counted(counts: Partial<Record<Outcome, number>>): [Outcome, number][] {
-  return byUrgency(eventOutcomes).flatMap((outcome): [Outcome, number][] => {
-    const n = counts[outcome] ?? 0;
-    return n === 0 ? [] : [[outcome, n]];
-  });
-}
-
-/** Tells receipts of one minute apart: ids begin with the time. */
-export function shortId(id: string): string {
-  return id.slice(-8);
-}
-
-export type IssueAddress = PortalContext['tracker']['issueAddress'];
-
-/** Leads of a page. */
-export type Leads = {
-  issueAddress: IssueAddress;
-  /** Numbers of those that a deletion hides now. */
-  claimed: ReadonlySet<string>;
-};
-
-/** A receipt as its page shows it. */
-export type ShownReceipt = {
-  receipt: ReceiptDetail;
-  person: PortalPerson;
-  leads: Leads;
-  /** Why nothing that is under way gets done now. */
-  hold?: Html | undefined;
-  /** Number of events before the first that is shown. */
-  start: number;
-  /** For the partner; undefined once it is too old. */
-  statusAddress?: string;
-  /** As long as that is not. */
-  certificate?: Certificate;
-};
-
-const LINKS_MAX = 10;
-
-/** `#24`, as a link where the tracker's address is known. */
-export function issueLink(number: string, issueAddress: IssueAddress): HtmlValue {
-  const href = issueAddress(number);
-  return href === undefined ? `#${number}` : link(href, `#${number}`);
-}
-
-/** `#24, #25 and 16 more`. */
-export function issueLinks(numbers: readonly string[], issueAddress: IssueAddress): Html {
-  const shown = numbers.slice(0, LINKS_MAX);
-  const more = numbers.length - shown.length;
-  return html`${shown.map(
-    (number, at) => html`${at > 0 && ', '}${issueLink(number, issueAddress)}`,
-  )}${more > 0 && ` and ${count(more)} more`}`;
 }

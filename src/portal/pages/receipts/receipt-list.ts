@@ -1,36 +1,9 @@
 import { deliveryPath } from '#http/routes/partners.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { outcomes, receiptStatuses, type ReceiptSummary } from '#partners/receipts/receipt.ts';
-import { pageOf } from '../../address.ts';
 import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
+import { pageOf } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';
-import { page } from '../../routes/page-route.ts';
-import type { EmptyCard } from '../../shell/card.ts';
-import { choicesOf, held } from '../../shell/forms.ts';
-import {
-  type ListRequest,
-  type Filter,
-  type Found,
-  listCard,
-  spanFilters,
-  type Column,
-} from '../../shell/list.ts';
-import { code, cut, foreign, hidden, link, note } from '../../shell/elements.ts';
-import { counted, type Viewer, time } from '../../shell/times.ts';
-import {
-  outcomeBadges,
-  shortId,
-  filtersText,
-  filterText,
-  givenFilters,
-  type Identifier,
-  identifiers,
-  type ReceiptsFilters,
-  receiptsQuery,
-  type ReceiptsQuery,
-  toFilter,
-  wordsLink,
-} from './receipt-filters.ts';
 import {
   PARTNERS_PATH,
   RECEIPTS_PATH,
@@ -40,6 +13,31 @@ import {
   receiptPath,
   receiptsPath,
 } from '../../paths.ts';
+import { page } from '../../routes/page-route.ts';
+import type { EmptyCard } from '../../shell/card.ts';
+import { code, cut, foreign, hidden, link, note } from '../../shell/elements.ts';
+import { choicesOf, held } from '../../shell/forms.ts';
+import {
+  type ListRequest,
+  type Filter,
+  type Found,
+  listCard,
+  spanFilters,
+  type Column,
+} from '../../shell/list.ts';
+import { counted, type Viewer, time } from '../../shell/times.ts';
+import {
+  filtersText,
+  filterText,
+  givenFilters,
+  type Identifier,
+  identifiers,
+  type ReceiptsFilters,
+  receiptsQuery,
+  type ReceiptsQuery,
+  toFilter,
+} from './receipt-filters.ts';
+import { outcomeBadges, shortId, wordsLink } from './receipt-words.ts';
 
 const PAGE_RECEIPTS = 25;
 const TYPE_CHARACTERS_MAX = 40;

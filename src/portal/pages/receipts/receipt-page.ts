@@ -1,5 +1,7 @@
+/** One receipt: what became of its events, what of the persons is erased, and what to do. */
 import { z } from 'zod';
 import { STATUS_PATH } from '#http/routes/receipt-status.ts';
+import type { Certificate } from '#partners/receipts/certificate.ts';
 import { PAYLOAD_KEPT_MS } from '#partners/receipts/purge-receipts.ts';
 import {
   erasures,
@@ -8,31 +10,30 @@ import {
   leftFields,
 } from '#partners/receipts/receipt.ts';
 import { erasureGaps, erasureStates, receiptStates } from '#shared/outcomes/events.ts';
+import type { PortalContext } from '../../context.ts';
+import { startParameter } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';
 import type { Once } from '../../page.ts';
-import { page } from '../../routes/page-route.ts';
-import { action } from '../../routes/action-route.ts';
-import { badgeOf, code, cut, foreign, link, note, details } from '../../shell/elements.ts';
-import { counted, type Viewer, time } from '../../shell/times.ts';
-import type { PortalContext } from '../../context.ts';
-import { findClaim } from './claim-pages.ts';
-import { holdUp } from '../overview/health-lines.ts';
-import { replayNotice } from './replay-page.ts';
 import {
-  type IssueAddress,
-  issueLink,
-  issueLinks,
-  type ShownReceipt,
-  shortId,
-  wordsLink,
-} from './receipt-filters.ts';
+  withQuery,
+  RECEIPTS_PATH,
+  SECTIONS,
+  partnerPath,
+  receiptPath,
+  receiptsPath,
+} from '../../paths.ts';
+import { action } from '../../routes/action-route.ts';
+import { page } from '../../routes/page-route.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
+import { badgeOf, code, cut, foreign, link, note, details } from '../../shell/elements.ts';
 import { partPager } from '../../shell/list.ts';
-import { startParameter, withQuery } from '../../address.ts';
-import { certificateCard } from './certificate-card.ts';
+import { counted, type Viewer, time } from '../../shell/times.ts';
+import { holdUp } from '../overview/health-lines.ts';
+import { findClaim } from './claim-pages.ts';
 import { eventCard } from './event-card.ts';
-import { eventWords, standingOf, verdict } from './receipt-verdict.ts';
-import { RECEIPTS_PATH, SECTIONS, partnerPath, receiptPath, receiptsPath } from '../../paths.ts';
+import { type ShownReceipt, eventWords, standingOf, verdict } from './receipt-verdict.ts';
+import { type IssueAddress, issueLink, issueLinks, shortId, wordsLink } from './receipt-words.ts';
+import { replayNotice } from './replay-page.ts';
 
 /** Of one event: the others stand without what is known of them. */
 const LEADS_LOOKED_AT_MAX = 10;
@@ -270,4 +271,58 @@ function beyondReach(): Html {
       'backups',
     ),
   );
+}
+
+/** `/portal/receipts/:id/certificate`: the file that a partner files. */
+export const certificateFile = page({
+  path: `${RECEIPTS_PATH}/:id/certificate`,
+  scope: SECTIONS.receipts.scope,
+  params: z.object({ id: z.string().max(64) }),
+  show: async ({ partners, publicUrl }, { params: { id } }) => {
+    const receipt = await partners.receipts.find(id);
+    const certificate = await partners.readCertificate(receipt.id, publicUrl());
+    const content = certificate ? await partners.certificates.sign(certificate.claims) : '';
+    return { fileName: `receipt-${receipt.id}.jwt`, mediaType: 'application/jwt', content };
+  },
+});
+
+/** Certificate for a partner to file, and the consumers of the lead feed that were not sent the removal yet. */
+export function certificateCard({ claims, behind }: Certificate): Html {
+  const readers = claims.events.flatMap((event) => event.readers ?? []);
+  const isOpen = claims.events.some(({ outcome }) => outcome === 'PENDING');
+  return card(
+    { id: 'h-certificate', heading: 'Certificate' },
+    body(
+      html`<p>
+        ${link(receiptPath(claims.jti, 'certificate'), 'Download certificate', {
+          look: 'button',
+          download: true,
+        })}
+      </p>`,
+      note(
+        isOpen
+          ? 'It says that work is still under way: a later one says how it ended.'
+          : 'Signed: anybody can check it, offline.',
+      ),
+      readers.length > 0 &&
+        readersView(behind, { isFollowed: readers.some((one) => one.following > 0) }),
+    ),
+  );
+}
+
+function readersView(behind: readonly string[], { isFollowed }: { isFollowed: boolean }): Html {
+  if (!isFollowed) return html`<p>No consumer that could read a lead follows the lead feed.</p>`;
+  if (behind.length === 0)
+    return html`<p>
+      Every consumer that follows the lead feed, and could read a lead, has read past its removal.
+    </p>`;
+  return html`<p>
+      ${counted(
+        behind.length,
+        'consumer that could read a lead and follows the lead feed has',
+        'consumers that could read a lead and follow the lead feed have',
+      )}
+      not read past its removal:
+    </p>
+    ${list(...behind.map((name) => foreign(name)))}`;
 }

@@ -1,20 +1,42 @@
+import type { Certificate } from '#partners/receipts/certificate.ts';
 import {
   type Outcome,
   type ReceiptDetail,
   type ReceiptEventDetail,
-  type NameKind,
   leftFields,
 } from '#partners/receipts/receipt.ts';
-import { capitalize, entryOf, type Standing } from '#shared/outcomes/entry.ts';
-import { eventReasons } from '#shared/outcomes/event-reasons.ts';
+import type { Standing } from '#shared/outcomes/entry.ts';
 import { eventOutcomes, outcomeNeeds } from '#shared/outcomes/events.ts';
-import { html, type Html, type HtmlValue } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
+import type { PortalPerson } from '../../page.ts';
+import { receiptPath } from '../../paths.ts';
+import { link } from '../../shell/elements.ts';
 import { actionButton } from '../../shell/forms.ts';
 import { notice } from '../../shell/notice.ts';
-import { link, foreign } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
-import { countWords, type ShownReceipt } from './receipt-filters.ts';
-import { receiptPath } from '../../paths.ts';
+import { countWords, remedyOf, adviceFor, type IssueAddress } from './receipt-words.ts';
+
+/** Leads of a page. */
+export type Leads = {
+  issueAddress: IssueAddress;
+  /** Numbers of those that a deletion hides now. */
+  claimed: ReadonlySet<string>;
+};
+
+/** A receipt as its page shows it. */
+export type ShownReceipt = {
+  receipt: ReceiptDetail;
+  person: PortalPerson;
+  leads: Leads;
+  /** Why nothing that is under way gets done now. */
+  hold?: Html | undefined;
+  /** Number of events before the first that is shown. */
+  start: number;
+  /** For the partner; undefined once it is too old. */
+  statusAddress?: string;
+  /** As long as that is not. */
+  certificate?: Certificate;
+};
 
 /** Issues of dead letters that a button leads to. */
 const ISSUES_MAX = 3;
@@ -175,43 +197,4 @@ function replayAction({ receipt, person }: ShownReceipt): { actions?: Html } {
 export function eventWords(events: readonly ReceiptEventDetail[]): string {
   const words = countWords(countOutcomes(events));
   return events.length > 1 ? `${count(events.length)}: ${words}` : words || 'none';
-}
-
-/** Meaning of a code as a sentence, and what to do. One that is not known yet reads as that. */
-export function remedyOf(code: string): { means: string; step: string } {
-  const { meaning, next } = entryOf<typeof UNKNOWN>(eventReasons, code) ?? UNKNOWN;
-  return { means: capitalize(meaning).replaceAll('`', ''), step: next };
-}
-
-const UNKNOWN = { meaning: 'its meaning is not known here', next: 'Look at the issue' };
-
-const NAMES: Readonly<Record<NameKind, string>> = {
-  'lead-id': 'lead number',
-  'correlation-id': 'correlation id',
-  'external-id': 'external id',
-  email: 'e-mail',
-};
-
-/** `lead number, e-mail`. */
-export function nameWords(names: readonly NameKind[]): string {
-  return names.map((name) => NAMES[name]).join(', ');
-}
-
-type Unmatched = { names: readonly NameKind[]; lastError?: string };
-
-/** Advice where an event found nobody, by what it looked for. */
-export function adviceFor({ names, lastError }: Unmatched, partnerId: string): Html {
-  const key = html`<code>externalIds.<wbr />${foreign(partnerId, 60)}</code>`;
-  const steps: Readonly<Record<NameKind, HtmlValue>> = {
-    'lead-id': 'Ask the partner which lead number it means.',
-    'correlation-id': 'See that the portal writes the correlation id into the leads’ metadata.',
-    'external-id': html`See that the partner’s id stands in the leads’ metadata, as ${key}.`,
-    email: 'Ask the partner for another e-mail of the person: no lead ever had this one.',
-  };
-  if (lastError !== undefined) {
-    const { means, step } = remedyOf(lastError);
-    return html`${means}. ${step}.`;
-  }
-  const given = names.length > 0 ? names : (['external-id'] as const);
-  return html`${given.map((name, at) => html`${at > 0 && ' '}${steps[name]}`)}`;
 }

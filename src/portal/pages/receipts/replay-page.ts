@@ -5,11 +5,12 @@ import { refuse } from '#shared/errors.ts';
 import { notReplayed } from '#shared/outcomes/events.ts';
 import { html } from '../../html.ts';
 import type { Once, PortalPage } from '../../page.ts';
+import { RECEIPTS_PATH, SECTIONS, receiptsPath } from '../../paths.ts';
+import { action } from '../../routes/action-route.ts';
 import { type Confirmation, refuseTyped } from '../../routes/confirmation.ts';
 import type { PortalRequest } from '../../routes/page-route.ts';
-import { action } from '../../routes/action-route.ts';
-import { notice } from '../../shell/notice.ts';
 import { link } from '../../shell/elements.ts';
+import { notice } from '../../shell/notice.ts';
 import { count, counted } from '../../shell/times.ts';
 import {
   filtersText,
@@ -19,9 +20,8 @@ import {
   receiptsQuery,
   type ReceiptsQuery,
   toFilter,
-  countWords,
 } from './receipt-filters.ts';
-import { RECEIPTS_PATH, SECTIONS, receiptsPath } from '../../paths.ts';
+import { countWords } from './receipt-words.ts';
 
 /** `/portal/receipts/replay`: working all again that the filters of the list find. */
 export const replayAll = action({

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type CatalogFound, catalogListView } from '#portal/pages/catalog/catalog-list.ts';
-import type { CatalogQuery } from '#portal/pages/catalog/catalog-words.ts';
+import {
+  type CatalogFound,
+  catalogListView,
+  type CatalogQuery,
+} from '#portal/pages/catalog/catalog-list.ts';
 import { flat, viewer } from '../../shell/support.ts';
 import { versionOf } from './support.ts';
 

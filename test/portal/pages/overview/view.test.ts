@@ -1,9 +1,9 @@
-import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
-import { receiptsQuery } from '#portal/pages/receipts/receipt-filters.ts';
-import { type Overview, overviewView } from '#portal/pages/overview/overview-view.ts';
-import type { Operation } from '#portal/pages/overview/alerts.ts';
-import type { PartState } from '#shared/outcomes/health.ts';
 import { describe, expect, test } from 'vitest';
+import type { Operation } from '#portal/pages/overview/alerts.ts';
+import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
+import { type Overview, overviewView } from '#portal/pages/overview/overview-page.ts';
+import { receiptsQuery } from '#portal/pages/receipts/receipt-filters.ts';
+import type { PartState } from '#shared/outcomes/health.ts';
 import { flat, hoursUntil, viewer } from '../../shell/support.ts';
 
 const { nowMs } = viewer;

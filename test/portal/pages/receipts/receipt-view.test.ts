@@ -1,10 +1,9 @@
-import { certificateCard } from '#portal/pages/receipts/certificate-card.ts';
 import { expect, test } from 'vitest';
-import { type ReceiptDetail, type ReceiptEventDetail } from '#partners/receipts/receipt.ts';
-import { receiptView } from '#portal/pages/receipts/receipt-page.ts';
+import type { ReceiptDetail, ReceiptEventDetail } from '#partners/receipts/receipt.ts';
+import { certificateCard, receiptView } from '#portal/pages/receipts/receipt-page.ts';
+import { remedyOf } from '#portal/pages/receipts/receipt-words.ts';
 import { codesOf } from '#shared/outcomes/entry.ts';
 import { eventReasons } from '#shared/outcomes/event-reasons.ts';
-import { remedyOf } from '#portal/pages/receipts/receipt-verdict.ts';
 import { flat, hostile, person, viewer } from '../../shell/support.ts';
 
 const at = Date.parse('2026-11-20T09:14:02Z');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownPath } from '#portal/address.ts';
+import { ownPath } from '#portal/paths.ts';
 
 test.each([
   '/portal',

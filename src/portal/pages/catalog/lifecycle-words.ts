@@ -1,42 +1,10 @@
-/** Addresses of the pages of the catalog, and the words that stand on them. */
-import type { Standing } from '#shared/outcomes/entry.ts';
-import { z } from 'zod';
-import { lifecycles, type Lifecycle, type VersionRecord } from '#catalog/version/artifact.ts';
-import { cursorFilter, oneOfFilter, textFilter, withQuery } from '../../address.ts';
+/** Says of a version where it is in its life, and when that ends. */
+import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
+import type { Standing } from '#shared/outcomes/entry.ts';
 import { html, type Html } from '../../html.ts';
 import { badgeOf, note } from '../../shell/elements.ts';
 import { calendarDay, counted, type Viewer, time } from '../../shell/times.ts';
-import { catalogPath } from '../../paths.ts';
-
-/** Every filter stands in every link of the page. */
-const FILTERS_BYTES_MAX = 2400;
-
-/** The address of the list. */
-export const catalogQuery = z
-  .strictObject({
-    q: textFilter(),
-    type: textFilter(),
-    lifecycle: oneOfFilter(lifecycles),
-    owner: textFilter(),
-    groupPath: textFilter(),
-    source: textFilter(),
-    projectId: textFilter(),
-    versions: oneOfFilter(['all']),
-    cursor: cursorFilter,
-  })
-  .refine(
-    ({ cursor: _cursor, ...filters }) => withQuery('', filters).length <= FILTERS_BYTES_MAX,
-    'The filters are too long together: leave some out, or shorten them.',
-  );
-
-export type CatalogQuery = z.output<typeof catalogQuery>;
-
-/** The list of a group; empty, and no link, for a path that is too long for the address. */
-export function groupPathOf(groupPath: string): string {
-  const path = catalogPath({ groupPath });
-  return path.length <= FILTERS_BYTES_MAX ? path : '';
-}
 
 export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, Standing>> = {
   DRAFT: { urgency: 'wait', title: 'Draft' },

@@ -1,5 +1,6 @@
-/** Addresses of the portal: those of lists, with filters that a form may leave empty, and those to come back to. */
+/** Filters of lists, as their addresses have them: what a form leaves empty is none. */
 import { z } from 'zod';
+import { DAY, MINUTE } from '#shared/clock.ts';
 
 const TEXT_CHARACTERS_MAX = 512;
 /** A cursor carries the filters, each of them as long as it may be. */
@@ -55,43 +56,18 @@ export function pageOf(limit: number, cursor?: string): { limit: number; cursor?
   return cursor === undefined ? { limit } : { limit, cursor };
 }
 
-/** A path with what is given of a query. */
-export function withQuery(
-  path: string,
-  query: Readonly<Record<string, string | undefined>>,
-): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
-  const search = new URLSearchParams(given).toString();
-  return search === '' ? path : `${path}?${search}`;
+/** From one instant of a filter to another, in UTC; what the second names is part of it: a day, or a minute. */
+export function spanOf({ from, to }: { from?: string; to?: string }): {
+  since?: number;
+  before?: number;
+} {
+  return {
+    ...(from !== undefined && { since: Date.parse(toUtc(from)) }),
+    ...(to !== undefined && { before: Date.parse(toUtc(to)) + (to.includes('T') ? MINUTE : DAY) }),
+  };
 }
 
-const PATH_CHARACTERS_MAX = 2000;
-const OWN_PATH = /^\/portal(?:[/?][\x21-\x5b\x5d-\x7e]*)?$/;
-
-/** Browsers resolve dot segments, encoded ones as well, and read `//` as a host. */
-const ESCAPES_PORTAL = /\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i;
-
-/**
- * A path of the portal to come back to, out of what anybody can put into an address; else its first
- * page. The parts of sign-in lead nowhere, and a path with `\` or `//` could leave this service.
- */
-export function ownPath(given: unknown): string {
-  if (typeof given !== 'string' || given.length > PATH_CHARACTERS_MAX) return '/portal';
-  const [path = ''] = given.split('?');
-  const isOwn = OWN_PATH.test(given) && !ESCAPES_PORTAL.test(path);
-  const isSignIn = /^\/portal\/(?:sign-in|sign-out|signed-out|callback)/.test(path);
-  return isOwn && !isSignIn ? given : '/portal';
-}
-
-/** Address of the sign-in that leads back to `path`. */
-export function signInPath(path: string): string {
-  return path === '/portal' ? '/portal/sign-in' : `/portal/sign-in?to=${encodeURIComponent(path)}`;
-}
-
-/** `path` with one more parameter, before a fragment if it has one. */
-export function withParameter(path: string, name: string, value: string): string {
-  const [before = '', ...fragment] = path.split('#');
-  const mark = before.includes('?') ? '&' : '?';
-  const rest = fragment.length > 0 ? `#${fragment.join('#')}` : '';
-  return `${before}${mark}${name}=${encodeURIComponent(value)}${rest}`;
+/** A date alone is one in UTC already. */
+function toUtc(text: string): string {
+  return text.includes('T') ? `${text}Z` : text;
 }
