@@ -3,7 +3,6 @@ import { type Access, createAccess } from '#access/index.ts';
 import type { TokenVerifier } from '#access/tokens.ts';
 import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import { createCertificateSigner } from '#adapters/jose/certificates.ts';
-import type { KeySet } from '#adapters/jose/key-set.ts';
 import { type BodyReaders, createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { createThread } from '#adapters/threads/thread.ts';
 import type { Catalog } from '#catalog/index.ts';
@@ -62,7 +61,7 @@ export type Base = {
 
 /** Made where tokens have an issuer. */
 export type Bearer = {
-  identity: { verifier: TokenVerifier; keySet: Pick<KeySet, 'find'> };
+  verifier: TokenVerifier;
   /** One for the API and the portal, which share its threads. */
   catalog: Catalog;
 };
@@ -194,7 +193,7 @@ async function composeBearer(base: Base): Promise<Bearer | undefined> {
     ...createSpecThreads({ clock }),
     usage,
   });
-  return { identity: { verifier, keySet }, catalog };
+  return { verifier, catalog };
 }
 
 function composeAccess({ settings, store, clock, log, cleanup }: Base): Access {

@@ -80,7 +80,7 @@ function directoryCheck(partners: Partners): HealthCheck {
 }
 
 /** For people to read: most of the service needs no issuer. */
-function issuerCheck({ verifier }: Bearer['identity']): HealthCheck {
+function issuerCheck({ verifier }: Bearer): HealthCheck {
   return () => {
     const { state, keys, failure } = verifier.status();
     const known = keys === 1 ? '1 key known.' : `${keys} keys known.`;
@@ -103,6 +103,6 @@ export function healthChecks({
     tracker: trackerCheck(tracker),
     worker: workerCheck(partners),
     ...(partners.hasPartners() && { directory: directoryCheck(partners) }),
-    ...(bearer && { issuer: issuerCheck(bearer.identity) }),
+    ...(bearer && { issuer: issuerCheck(bearer) }),
   };
 }

@@ -92,7 +92,7 @@ type Opened = { publicUrl: () => string; sessions: Sessions; closed: AbortSignal
 
 function composeSignIn(
   { settings, clock, log }: App,
-  { portal, rules, identity }: Served,
+  { portal, rules, verifier }: Served,
   { publicUrl, sessions, closed }: Opened,
 ) {
   const { issuer, audience, clockTolerance: clockToleranceMs } = rules;
@@ -112,7 +112,7 @@ function composeSignIn(
       closed,
     }),
     clientId,
-    verifier: identity.verifier,
+    verifier,
     sessions,
     clock,
     log,

@@ -224,7 +224,7 @@ async function createServers(
     trackerWebhook: webhook,
     ending: state.ending.signal,
     bearer: bearer && {
-      verifier: bearer.identity.verifier,
+      verifier: bearer.verifier,
       catalog: bearer.catalog,
       readSpecBody: bodies.specBody,
       idempotency: createIdempotency({ db: store.database, clock }),
