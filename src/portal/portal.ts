@@ -5,15 +5,15 @@ import type { PortalContext } from './context.ts';
 import { auditFile, auditPage } from './pages/audit.ts';
 import { artifactPage, specFile } from './pages/catalog/artifact-page.ts';
 import { catalogListPage } from './pages/catalog/catalog-list.ts';
-import { draftActions } from './pages/catalog/draft-pages.ts';
+import { draftActions } from './pages/catalog/draft-actions.ts';
 import { lifecycleActions } from './pages/catalog/lifecycle-actions.ts';
+import { claimListPage, claimPage, releaseLead } from './pages/claims.ts';
 import { consumerActions } from './pages/consumers/consumer-actions.ts';
 import { consumerListPage } from './pages/consumers/consumer-list.ts';
 import { consumerPage } from './pages/consumers/consumer-page.ts';
 import { createConsumer } from './pages/consumers/create-consumer.ts';
 import { overviewPage } from './pages/overview/overview-page.ts';
-import { partnersPage } from './pages/partners/partners-page.ts';
-import { claimListPage, claimPage, releaseLead } from './pages/receipts/claim-pages.ts';
+import { partnersPage } from './pages/partners.ts';
 import { receiptListPage } from './pages/receipts/receipt-list.ts';
 import {
   certificateFile,

@@ -57,6 +57,28 @@ export function keyStateAt(key: Key, now: number): KeyState {
   return key.expiresAt !== undefined && key.expiresAt <= now ? 'expired' : 'active';
 }
 
+/** Statuses of a consumer for people, the gravest first. */
+export const consumerStatuses = ['revoked', 'disabled', 'no-key', 'in-rotation', 'active'] as const;
+export type ConsumerStatus = (typeof consumerStatuses)[number];
+
+export function statusAt(consumer: Consumer, now: number): ConsumerStatus {
+  if (consumer.state !== 'active') return consumer.state;
+  const active = activeKeys(consumer, now);
+  if (active.length === 0) return 'no-key';
+  return active.some(({ replacedBy }) => replacedBy !== undefined) ? 'in-rotation' : 'active';
+}
+
+/** The keys that work at an instant, oldest first. */
+export function activeKeys({ keys }: Consumer, now: number): Key[] {
+  return keys.filter((key) => keyStateAt(key, now) === 'active');
+}
+
+/** End of the first of the keys that work; undefined: never, or there is none. */
+export function nextExpiry(consumer: Consumer, now: number): number | undefined {
+  const ends = activeKeys(consumer, now).flatMap(({ expiresAt }) => expiresAt ?? []);
+  return ends.length === 0 ? undefined : Math.min(...ends);
+}
+
 export const NAME_CHARACTERS_MAX = 200;
 export const LIMIT_PER_MINUTE_MAX = 1_000_000;
 

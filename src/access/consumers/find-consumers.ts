@@ -6,12 +6,14 @@ import {
   refuseCursor,
 } from '#shared/pagination/page.ts';
 import type { Statements } from '#shared/database.ts';
-import { type Consumer, type ConsumerId, type Key, keyStateAt } from './consumer.ts';
+import {
+  type Consumer,
+  type ConsumerId,
+  type ConsumerStatus,
+  nextExpiry,
+  statusAt,
+} from './consumer.ts';
 import { type ConsumerPosition, listConsumers } from './stored-consumers.ts';
-
-/** Statuses of a consumer for people, the gravest first. */
-export const consumerStatuses = ['revoked', 'disabled', 'no-key', 'in-rotation', 'active'] as const;
-export type ConsumerStatus = (typeof consumerStatuses)[number];
 
 /** Every condition that is given must hold. */
 export type ConsumerFilter = {
@@ -25,24 +27,6 @@ export type ConsumerFilter = {
 /** Consumers that are looked at for one page of those that fit. */
 const LOOKED_AT_MAX = 2000;
 const STEP = 100;
-
-export function statusAt(consumer: Consumer, now: number): ConsumerStatus {
-  if (consumer.state !== 'active') return consumer.state;
-  const active = activeKeys(consumer, now);
-  if (active.length === 0) return 'no-key';
-  return active.some(({ replacedBy }) => replacedBy !== undefined) ? 'in-rotation' : 'active';
-}
-
-/** The keys that work at an instant, oldest first. */
-export function activeKeys({ keys }: Consumer, now: number): Key[] {
-  return keys.filter((key) => keyStateAt(key, now) === 'active');
-}
-
-/** End of the first of the keys that work; undefined: never, or there is none. */
-export function nextExpiry(consumer: Consumer, now: number): number | undefined {
-  const ends = activeKeys(consumer, now).flatMap(({ expiresAt }) => expiresAt ?? []);
-  return ends.length === 0 ? undefined : Math.min(...ends);
-}
 
 /**
  * One page of the consumers that fit, oldest first. A page may have fewer than `limit` and still more

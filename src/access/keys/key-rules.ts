@@ -1,7 +1,13 @@
 /** Rules for a consumer's keys and their rotation. */
 import { DAY, HOUR } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
-import { type Consumer, type Key, type KeyId, keyStateAt } from '../consumers/consumer.ts';
+import {
+  activeKeys,
+  type Consumer,
+  type Key,
+  type KeyId,
+  keyStateAt,
+} from '../consumers/consumer.ts';
 
 const OVERLAP_MS_DEFAULT = 24 * HOUR;
 /** Milliseconds that a key can stay good after its rotation. */
@@ -58,8 +64,7 @@ export function planRotation(
 
 /** @throws {invalid-lifecycle-transition} the consumer has as many active keys as it may have */
 export function refuseTooManyKeys(consumer: Consumer, now: number): void {
-  const active = consumer.keys.filter((key) => isActive(key, now));
-  if (active.length < ACTIVE_KEYS_MAX) return;
+  if (activeKeys(consumer, now).length < ACTIVE_KEYS_MAX) return;
   throw new TrackportError('invalid-lifecycle-transition', {
     detail: `A consumer has at most ${ACTIVE_KEYS_MAX} active keys. Revoke one first.`,
     extensions: { current: consumer.state, allowed: [] },
@@ -74,19 +79,14 @@ export function findKey(consumer: Consumer, keyId: string): Key {
   return key;
 }
 
-function isActive(key: Key | undefined, now: number): key is Key {
-  return key !== undefined && keyStateAt(key, now) === 'active';
-}
-
 /** A successor that was revoked or has expired does not count: the key needs another one. */
 function activeSuccessor(consumer: Consumer, key: Key, now: number): KeyId | undefined {
-  const successor = consumer.keys.find(({ keyId }) => keyId === key.replacedBy);
-  return isActive(successor, now) ? successor.keyId : undefined;
+  return activeKeys(consumer, now).find(({ keyId }) => keyId === key.replacedBy)?.keyId;
 }
 
 function onlyRotatable(consumer: Consumer, now: number): Key {
-  const [key, ...more] = consumer.keys.filter(
-    (candidate) => isActive(candidate, now) && !activeSuccessor(consumer, candidate, now),
+  const [key, ...more] = activeKeys(consumer, now).filter(
+    (candidate) => !activeSuccessor(consumer, candidate, now),
   );
   if (!key)
     throw new TrackportError('invalid-lifecycle-transition', {

@@ -9,7 +9,7 @@ import type { Scope } from '#access/tokens.ts';
 import { actorOf } from '#http/auth/bearer.ts';
 import { hangUpOf, type HttpApp } from '#http/context.ts';
 import type { Actor } from '#shared/audit.ts';
-import { type FieldProblem, isTrackportError, TrackportError } from '#shared/errors.ts';
+import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { problems } from '#shared/outcomes/problems.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalPage } from '../page.ts';
@@ -145,7 +145,9 @@ async function runAction<Form extends z.ZodType, Params extends z.ZodType, Query
   const sent = { ...opened, typed, seenBefore, query: queryOf({}, schemaOf(schemas.query)) };
   const back = async (error: TrackportError): Promise<Outcome> => {
     if (!onProblems || !FORM_STATUSES.has(problems[error.code].status)) throw error;
-    const page = await onProblems(context, { ...sent, problems: formProblems(error) });
+    const { code, detail = code, errors } = error;
+    const wrong = errors?.map(toFormWords) ?? [{ code, detail }];
+    const page = await onProblems(context, { ...sent, problems: wrong });
     return { page: { status: isStale ? 403 : 422, hasProblems: true, ...page } };
   };
   if (isStale) return back(signedInAnew);
@@ -191,10 +193,6 @@ const signedInAnew = new TrackportError('validation-failed', {
     },
   ],
 });
-
-function formProblems({ code, detail = code, errors }: TrackportError): FieldProblem[] {
-  return errors?.map(toFormWords) ?? [{ code, detail }];
-}
 
 /** Gives what is shown once an id in the address, so that two tabs do not mix theirs up. */
 async function locationOf(

@@ -90,11 +90,15 @@ export function page<Params extends z.ZodType = NoFields, Query extends z.ZodTyp
   };
 }
 
-/** `isDoneOnce`: of the action whose form stands on the page. */
+type WithForm = {
+  /** Of the action whose form stands on the page. */
+  isDoneOnce?: boolean;
+};
+
 export function addPageRoute<Params extends z.ZodType, Query extends z.ZodType>(
   app: HttpApp,
   context: PortalContext,
-  { path, scope, isList, show, isDoneOnce, ...schemas }: Page<Params, Query> & HasForm,
+  { path, scope, isList, show, isDoneOnce, ...schemas }: Page<Params, Query> & WithForm,
 ): void {
   const { sessions } = context;
   const [params, query] = [schemaOf(schemas.params), schemaOf(schemas.query)];
@@ -124,8 +128,6 @@ export function addPageRoute<Params extends z.ZodType, Query extends z.ZodType>(
     return sendPage(context, { request, reply }, shown, once);
   });
 }
-
-type HasForm = { isDoneOnce?: boolean };
 
 function unconfirmed({ issuer }: PortalContext): Once {
   const notice = `${new URL(issuer).host} cannot be reached to confirm that you are still signed in there. Until then you see what you may; forms count for ${SIGN_IN_GOOD_MS / HOUR} hours after it did.`;

@@ -1,7 +1,12 @@
 /** Actions on a consumer and its keys; each goes through the same use case as the API. */
 import { z } from 'zod';
-import { type Consumer, type Key, keyStateAt, refuseRevoked } from '#access/consumers/consumer.ts';
-import { activeKeys } from '#access/consumers/find-consumers.ts';
+import {
+  type Consumer,
+  type Key,
+  keyStateAt,
+  refuseRevoked,
+  activeKeys,
+} from '#access/consumers/consumer.ts';
 import { grantOf } from '#access/grant.ts';
 import type { Access } from '#access/index.ts';
 import { findKey } from '#access/keys/key-rules.ts';

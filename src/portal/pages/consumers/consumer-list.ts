@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Consumer } from '#access/consumers/consumer.ts';
-import { activeKeys, consumerStatuses } from '#access/consumers/find-consumers.ts';
+import { type Consumer, activeKeys, consumerStatuses } from '#access/consumers/consumer.ts';
 import { pageOf, cursorFilter, oneOfFilter, present, textFilter } from '../../filters.ts';
 import type { Html } from '../../html.ts';
 import { CONSUMERS_PATH, SECTIONS, consumerPath, consumersPath } from '../../paths.ts';

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { AuditEntryOut } from '#access/audit.ts';
 import { grantOf } from '#access/grant.ts';
-import { activeKeys } from '#access/consumers/find-consumers.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
-import { type Consumer } from '#access/consumers/consumer.ts';
+import { type Consumer, activeKeys } from '#access/consumers/consumer.ts';
 import type { PortalPage, PortalPerson } from '../../page.ts';
 import { page, type PortalRequest } from '../../routes/page-route.ts';
 import type { PortalContext } from '../../context.ts';

@@ -1,8 +1,12 @@
 /** Says of a consumer in a word how it stands, what it may read, and until when. */
 import type { Standing } from '#shared/outcomes/entry.ts';
-import type { Consumer } from '#access/consumers/consumer.ts';
+import {
+  type Consumer,
+  nextExpiry,
+  type ConsumerStatus,
+  statusAt,
+} from '#access/consumers/consumer.ts';
 import { endsSoon } from '#access/keys/key-rules.ts';
-import { nextExpiry, type ConsumerStatus, statusAt } from '#access/consumers/find-consumers.ts';
 import { type Grant, grantOf } from '#access/grant.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { badge, badgeOf, foreign, note, tag } from '../../shell/elements.ts';

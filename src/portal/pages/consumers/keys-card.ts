@@ -1,10 +1,9 @@
-import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
+import { type Consumer, type Key, keyStateAt, activeKeys } from '#access/consumers/consumer.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { type Html, type HtmlValue, html } from '../../html.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';
 import { type Viewer, ago, counted, time, timeText } from '../../shell/times.ts';
 import { endsSoon } from '#access/keys/key-rules.ts';
-import { activeKeys } from '#access/consumers/find-consumers.ts';
 import { body, card } from '../../shell/card.ts';
 import { badge, code, link, note } from '../../shell/elements.ts';
 import { consumerPath } from '../../paths.ts';

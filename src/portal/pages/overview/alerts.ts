@@ -17,7 +17,7 @@ import {
 } from '../../paths.ts';
 import { badge, code, foreign, link, note, type State } from '../../shell/elements.ts';
 import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
-import { verdictOf } from '../partners/partners-page.ts';
+import { verdictOf } from '../partners.ts';
 import { adviceFor, remedyOf, shortId } from '../receipts/receipt-words.ts';
 import type { HealthLine } from './health-lines.ts';
 

@@ -8,7 +8,7 @@ import type { PortalContext } from '../../context.ts';
 import { html, type Html } from '../../html.ts';
 import { cut, link } from '../../shell/elements.ts';
 import { ago, counted, type Viewer, time } from '../../shell/times.ts';
-import { refusalOf } from '../partners/partners-page.ts';
+import { refusalOf } from '../partners.ts';
 
 /** One part of the service on the page. */
 export type HealthLine = Standing & {

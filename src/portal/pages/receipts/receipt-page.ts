@@ -13,7 +13,6 @@ import { erasureGaps, erasureStates, receiptStates } from '#shared/outcomes/even
 import type { PortalContext } from '../../context.ts';
 import { startParameter } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';
-import type { Once } from '../../page.ts';
 import {
   withQuery,
   RECEIPTS_PATH,
@@ -28,8 +27,8 @@ import { body, card, facts, list, split } from '../../shell/card.ts';
 import { badgeOf, code, cut, foreign, link, note, details } from '../../shell/elements.ts';
 import { partPager } from '../../shell/list.ts';
 import { counted, type Viewer, time } from '../../shell/times.ts';
+import { findClaim } from '../claims.ts';
 import { holdUp } from '../overview/health-lines.ts';
-import { findClaim } from './claim-pages.ts';
 import { eventCard } from './event-card.ts';
 import { type ShownReceipt, eventWords, standingOf, verdict } from './receipt-verdict.ts';
 import { type IssueAddress, issueLink, issueLinks, shortId, wordsLink } from './receipt-words.ts';
@@ -80,10 +79,14 @@ export const acknowledge = action({
   path: `${PATH}/acknowledge`,
   scope,
   params,
-  run: async ({ partners }, { params: { id }, origin }) => ({
-    location: receiptPath(id),
-    ...acknowledgedNotice(await partners.receipts.acknowledge(id, origin)),
-  }),
+  run: async ({ partners }, { params: { id }, origin }) => {
+    const events = await partners.receipts.acknowledge(id, origin);
+    const location = receiptPath(id);
+    if (events === 0)
+      return { location, isUndone: true, notice: 'There was nothing to acknowledge any more.' };
+    const done = `${counted(events, 'event')} acknowledged: the overview speaks of it no more.`;
+    return { location, notice: done };
+  },
 });
 
 export const replay = action({
@@ -95,13 +98,6 @@ export const replay = action({
     ...replayNotice(await partners.receipts.replay(id, origin)),
   }),
 });
-
-/** Says what was acknowledged, or that there was nothing. */
-function acknowledgedNotice(events: number): Once {
-  return events > 0
-    ? { notice: `${counted(events, 'event')} acknowledged: the overview speaks of it no more.` }
-    : { isUndone: true, notice: 'There was nothing to acknowledge any more.' };
-}
 
 /** Which leads of the events that are shown a deletion hides now. */
 async function claimedAmong(

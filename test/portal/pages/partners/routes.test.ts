@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { partnersPage } from '#portal/pages/partners/partners-page.ts';
+import { partnersPage } from '#portal/pages/partners.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import { buildPartners, secretsOf } from '../../../support/partners.ts';

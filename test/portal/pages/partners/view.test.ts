@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PartnerSummary } from '#partners/list-partners.ts';
-import { refusalOf, verdictOf } from '#portal/pages/partners/partners-page.ts';
+import { refusalOf, verdictOf } from '#portal/pages/partners.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { partnerRefusals } from '#shared/outcomes/refusals.ts';
 import { viewer } from '../../shell/support.ts';

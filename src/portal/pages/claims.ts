@@ -3,9 +3,9 @@ import { type ClaimOut, listClaims, readClaim } from '#leads/claims/claimed-lead
 import { parseLeadId } from '#leads/model/identity.ts';
 import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import type { PortalContext } from '../../context.ts';
-import { cursorFilter, pageOf } from '../../filters.ts';
-import { html, type Html } from '../../html.ts';
+import type { PortalContext } from '../context.ts';
+import { cursorFilter, pageOf } from '../filters.ts';
+import { html, type Html } from '../html.ts';
 import {
   withQuery,
   CLAIMS_PATH,
@@ -14,16 +14,16 @@ import {
   claimPath,
   receiptPath,
   receiptsPath,
-} from '../../paths.ts';
-import { action } from '../../routes/action-route.ts';
-import { refuseTyped, typedForm } from '../../routes/confirmation.ts';
-import { page } from '../../routes/page-route.ts';
-import { body, card, type EmptyCard, facts, row } from '../../shell/card.ts';
-import { code, link } from '../../shell/elements.ts';
-import { type Column, type Found, listCard, type ListRequest } from '../../shell/list.ts';
-import { notice, remark } from '../../shell/notice.ts';
-import { count, counted, type Viewer, time } from '../../shell/times.ts';
-import { type IssueAddress, issueLink } from './receipt-words.ts';
+} from '../paths.ts';
+import { action } from '../routes/action-route.ts';
+import { refuseTyped, typedForm } from '../routes/confirmation.ts';
+import { page } from '../routes/page-route.ts';
+import { body, card, type EmptyCard, facts, row } from '../shell/card.ts';
+import { code, link } from '../shell/elements.ts';
+import { type Column, type Found, listCard, type ListRequest } from '../shell/list.ts';
+import { notice, remark } from '../shell/notice.ts';
+import { count, counted, type Viewer, time } from '../shell/times.ts';
+import { type IssueAddress, issueLink } from './receipts/receipt-words.ts';
 
 const { scope } = SECTIONS.claims;
 const PATH = `${CLAIMS_PATH}/:number`;
