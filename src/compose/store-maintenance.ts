@@ -26,7 +26,7 @@ import { backUp } from '#adapters/sqlite/transfer/backup.ts';
 import { restore } from '#adapters/sqlite/transfer/restore.ts';
 import { StartError, storeError, storeName } from './start-error.ts';
 
-type Work<T> = (session: Statements) => Promise<T>;
+type Work<T> = (tx: Statements) => Promise<T>;
 
 /**
  * Lets `work` have a stopped store for itself: the whole of what it writes is there afterwards, or nothing.
@@ -87,10 +87,10 @@ function copyBetween(
   to: AddressOf<'postgres'>,
   onProgress: OnProgress,
 ): Promise<readonly TableCount[]> {
-  return withStopped(from, (session) =>
+  return withStopped(from, (tx) =>
     named(to, () =>
       postgres.withEmpty(to.url.reveal(), async (target) => {
-        const source = readOf(from, session);
+        const source = readOf(from, tx);
         await refuseDifference(source, target);
         return copyTables({ source, target, tables: await listTables(target), onProgress });
       }),
@@ -99,11 +99,11 @@ function copyBetween(
 }
 
 /** Failures of what is read say so, in the middle of the work on the other store. */
-function readOf(address: StoreAddress, session: Statements): Statements {
+function readOf(address: StoreAddress, tx: Statements): Statements {
   return {
-    ...session,
-    all: (sql, values) => named(address, () => session.all(sql, values)),
-    get: (sql, values) => named(address, () => session.get(sql, values)),
+    ...tx,
+    all: (sql, values) => named(address, () => tx.all(sql, values)),
+    get: (sql, values) => named(address, () => tx.get(sql, values)),
   };
 }
 
@@ -136,7 +136,7 @@ export async function rekeyStore(
     await onLoss(lost);
     return fingerprintOf(key ?? resolveSecretKey(config));
   };
-  await withStopped(config.store.url, (session) => replaceKey(session, decide));
+  await withStopped(config.store.url, (tx) => replaceKey(tx, decide));
 }
 
 /** The command `backup`, while a service runs, too. @throws {StartError} */

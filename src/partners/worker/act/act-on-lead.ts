@@ -51,7 +51,7 @@ export type LeadTask = Todo & {
   /**
    * Waits for the turn to write, and makes sure that the event still has the lead. To be called before
    * what a write depends on is read: people go on with the issue while it waits.
-   * @throws when event or lead are not this worker's any more
+   * @throws what `LeasedLeads.turn` throws, which ends the work on the lead, or on the event: `act-on-event.ts` says how
    */
   turn: () => Promise<void>;
   /** Keeps what is known of the lead. @throws when the event is not this worker's any more */
