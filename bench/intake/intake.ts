@@ -124,6 +124,7 @@ const forgetfulAccept: WriteReceipt = async ({ events, path: _path, ...receipt }
   receipt: { ...receipt, status: 'ACCEPTED' },
   queued: events.length,
   written: events,
+  ignored: 0,
 });
 
 /** Stands for what intake does not need. */

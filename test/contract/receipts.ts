@@ -90,6 +90,7 @@ export function describeReceipts(engine: string, open: Open): void {
           receipt: { ...shown, status: 'ACCEPTED' },
           queued: 1,
           written: delivery.events,
+          ignored: 1,
         });
         const leads = { leadIds: [], attempts: 0, isReplayable: false, isProvisional: false };
         const none = { ...leads, names: [], history: [] };
@@ -169,7 +170,14 @@ export function describeReceipts(engine: string, open: Open): void {
         const first = await store.accept(receipt({ externalId: 'x', events: [event('a')] }));
         await fixture.settle(first.receipt.id, { outcome: 'DONE' });
         const again = await store.accept(receipt({ events: [event('a')] }));
-        expect(again).toEqual({ kind: 'repeat', receipt: first.receipt, queued: 0, written: [] });
+        const repeat = {
+          kind: 'repeat',
+          receipt: first.receipt,
+          queued: 0,
+          written: [],
+          ignored: 0,
+        };
+        expect(again).toEqual(repeat);
         expect((await listReceipts(store.db, {}, 10)).receipts).toHaveLength(1);
       });
 

@@ -3,7 +3,7 @@ import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { Database } from '#shared/database.ts';
 import { ownWork } from '#adapters/sqlite/service-lock.ts';
 import { createPartners, type Partners } from '#partners/index.ts';
-import type { AcceptedDelivery, Delivery } from '#partners/intake/accept-delivery.ts';
+import type { Delivery } from '#partners/intake/accept-delivery.ts';
 import { readDelivery } from '#partners/read-delivery.ts';
 import { createHearing } from '#partners/silence.ts';
 import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
@@ -12,7 +12,7 @@ import { createReceiptWriter } from '#partners/intake/write-receipts.ts';
 import { settle } from '#partners/worker/lease-events.ts';
 import { keepMatches, type NewMatch } from '#partners/worker/match/keep-matches.ts';
 import type { Settlement, WorkItem } from '#partners/worker/work-item.ts';
-import type { NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';
+import type { Acceptance, NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
@@ -139,7 +139,7 @@ export type PartnersWorld<D extends Database = SqliteDatabase> = {
   receipts: ReceiptScope;
   work: WorkScope;
   /** Accepts a delivery as the route does after it was verified; text and bytes go as they are. */
-  deliver: (body: unknown, facts?: DeliveryFields) => Promise<AcceptedDelivery>;
+  deliver: (body: unknown, facts?: DeliveryFields) => Promise<Acceptance>;
 };
 
 type DeliveryFields = Partial<Omit<Delivery, 'partner' | 'body'>> & { from?: string };

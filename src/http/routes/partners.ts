@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createLimiter, refuseOverLimit } from '#access/limit.ts';
-import type { AcceptedDelivery } from '#partners/intake/accept-delivery.ts';
+import type { Acceptance } from '#partners/intake/new-receipt.ts';
 import { isLoggableId, PARTNER_ID } from '#shared/ids.ts';
 import type { Partner } from '#partners/partner.ts';
 import { type PartnerPath, partnerPaths } from '#partners/receipts/receipt.ts';
@@ -104,7 +104,7 @@ function limitRequests(
   refuseOverLimit(quota);
 }
 
-function respond(request: FastifyRequest, reply: FastifyReply, accepted: AcceptedDelivery) {
+function respond(request: FastifyRequest, reply: FastifyReply, accepted: Acceptance) {
   const { receipt, kind } = accepted;
   request.logFacts = {
     partnerId: receipt.partnerId,

@@ -59,9 +59,6 @@ export type Intake = {
   tracing?: Tracing;
 };
 
-/** The acceptance with what the response and the metrics need. */
-export type AcceptedDelivery = Acceptance & { ignored: number };
-
 /**
  * Accepts a delivery of a partner: one receipt for it, one outcome per event, durable when it returns. An
  * event that cannot be used becomes an outcome; only the body as a whole can be refused.
@@ -69,17 +66,13 @@ export type AcceptedDelivery = Acceptance & { ignored: number };
  * @throws {payload-too-large} more than 500 events
  * @throws {store-unavailable} @throws {overloaded} nothing was accepted
  */
-export async function acceptDelivery(
-  intake: Intake,
-  delivery: Delivery,
-): Promise<AcceptedDelivery> {
+export async function acceptDelivery(intake: Intake, delivery: Delivery): Promise<Acceptance> {
   const receipt = await toReceipt(intake, delivery);
   const commit = { name: 'commit delivery' };
   const acceptance = await traced(intake.tracing, commit, () => intake.writeReceipt(receipt));
   if (acceptance.queued > 0) intake.wakeWorker();
   reportSettled(intake.reporter, receipt, acceptance);
-  const ignored = receipt.events.filter(({ outcome }) => outcome === 'IGNORED').length;
-  return { ...acceptance, ignored };
+  return acceptance;
 }
 
 /** A delivery as it can be written down. Throws as `acceptDelivery` does for what is in it. */

@@ -112,4 +112,6 @@ export type Acceptance = {
   queued: number;
   /** The events that were written now: those that did not come before. */
   written: readonly NewEvent[];
+  /** How many of its events nothing is done about. */
+  ignored: number;
 };

@@ -30,6 +30,7 @@ beforeEach(() => {
         receipt: { ...receipt, status: 'ACCEPTED' },
         queued,
         written: receipt.events,
+        ignored: 0,
       };
     },
     clock: { now: () => NOW },
