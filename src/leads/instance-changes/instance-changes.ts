@@ -38,29 +38,35 @@ export type InstanceChanges = {
   close(): Promise<void>;
 };
 
-type ChangeSource = Outlet & { changes: ChangeLog };
-
 /** Even when the store does not call: a change is known a second after its publication at the latest. */
 const LOOK_EVERY_MS = SECOND / 2;
 /** An event loop that was held up, or a process that was stopped, looks before it responds. */
 const CURRENT_FOR_MS = SECOND;
 
-export function createInstanceChanges({ changes, clock, log }: ChangeSource): InstanceChanges {
+export function createInstanceChanges({
+  changes,
+  clock,
+  log,
+}: {
+  changes: ChangeLog;
+  clock: Clock;
+  log: Log;
+}): InstanceChanges {
   const outbox = createOutbox({ changes, clock, log });
   const closing = new AbortController();
-  let follower: Follower | undefined;
+  let following: Following | undefined;
   let looking: Promise<void> | undefined;
   let watch: Listening | undefined;
   return {
     publish: (change) => outbox.put(change),
     follow: async (listener) => {
-      const started = createFollower({ changes, clock }, listener, await changes.lastPosition());
-      follower = started;
+      const started = followFrom(await changes.lastPosition(), { changes, clock }, listener);
+      following = started;
       watch = changes.watch(() => void look(started));
       looking = lookOften(started, clock, closing.signal);
     },
-    isCaughtUp: () => follower?.isCaughtUp() ?? true,
-    catchUp: async () => follower?.catchUp(),
+    isCaughtUp: () => following?.isCaughtUp() ?? true,
+    catchUp: async () => following?.catchUp(),
     settled: () => outbox.settled(),
     close: async () => {
       closing.abort();
@@ -69,15 +75,14 @@ export function createInstanceChanges({ changes, clock, log }: ChangeSource): In
   };
 }
 
-/** Knows whether what other instances learnt has arrived here. */
-export type Follower = Pick<InstanceChanges, 'isCaughtUp' | 'catchUp'>;
+type Following = Pick<InstanceChanges, 'isCaughtUp' | 'catchUp'>;
 
 /** Follows the log from `start` on. */
-function createFollower(
-  { changes, clock }: Omit<ChangeSource, 'log'>,
-  { onChange, onGap }: ChangeListener,
+function followFrom(
   start: number,
-): Follower {
+  { changes, clock }: { changes: ChangeLog; clock: Clock },
+  { onChange, onGap }: ChangeListener,
+): Following {
   let position = start;
   let lookedAt = clock.monotonicMs();
   return {
@@ -95,16 +100,16 @@ function createFollower(
   };
 }
 
-async function lookOften(follower: Follower, clock: Clock, closing: AbortSignal): Promise<void> {
+async function lookOften(following: Following, clock: Clock, closing: AbortSignal): Promise<void> {
   while (!closing.aborted) {
     await sleepUntilAborted(clock, LOOK_EVERY_MS, closing);
-    await look(follower);
+    await look(following);
   }
 }
 
 /** Never throws: readers look themselves while this fails, and tell of it. */
-async function look(follower: Follower): Promise<void> {
-  await follower.catchUp().catch(() => undefined);
+async function look(following: Following): Promise<void> {
+  await following.catchUp().catch(() => undefined);
 }
 
 /** Changes on their way into the store, many to a commit. */
@@ -116,7 +121,7 @@ type Outbox = {
 };
 
 /** The store's log, to which changes go. */
-export type Outlet = { changes: Pick<ChangeLog, 'append'>; clock: Clock; log: Log };
+type Outlet = { changes: Pick<ChangeLog, 'append'>; clock: Clock; log: Log };
 
 /** After a batch what comes within this time shares the next one. */
 const BATCH_EVERY_MS = SECOND / 4;

@@ -1,7 +1,7 @@
 import { type CursorSealer, paginationOf, sealPage } from '#shared/pagination/page.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Claims, ClaimView } from '../claims/claim-view.ts';
-import type { Follower } from '../instance-changes/instance-changes.ts';
+import type { InstanceChanges } from '../instance-changes/instance-changes.ts';
 import { type Lead, LEAD_ID, type LeadList } from '../model/lead-out.ts';
 import type { PageCache, PageChoice } from './page-cache.ts';
 import {
@@ -76,7 +76,10 @@ export type LeadReader = {
 };
 
 /** `instanceChanges`: an instance that may have missed something looks before it responds. */
-export function createLeadReader(source: LeadSource, instanceChanges: Follower): LeadReader {
+export function createLeadReader(
+  source: LeadSource,
+  instanceChanges: Pick<InstanceChanges, 'isCaughtUp' | 'catchUp'>,
+): LeadReader {
   const { claims } = source;
   /** Chained rather than awaited, here and in the routes: a hot read pays for each `async` function. */
   const currentClaims = (): Promise<Claims> =>
