@@ -25,7 +25,7 @@ export type TrueLead = {
   claims: { from: number; until?: number }[];
   isGone: boolean;
   /** As it is at the tracker: another object with each change. */
-  state: { second: number; wasRead: boolean };
+  state: { second: number; wasTold: boolean };
   /** A webhook or a read told of an older state of the same second: nobody can tell which is newer. */
   wasToldBack: boolean;
   /** What was ever to be seen of it at the tracker. */

@@ -48,7 +48,7 @@ export function writeForm(
     approvedSince: undefined,
     claims: [],
     isGone: false,
-    state: { second: wholeSeconds(scheduler.now()), wasRead: false },
+    state: { second: wholeSeconds(scheduler.now()), wasTold: false },
     wasToldBack: false,
     wasLabelled: false,
     wasClosed: false,

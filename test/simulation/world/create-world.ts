@@ -111,7 +111,7 @@ export function createWorld(
 function noteRead({ model }: World, { request: { method, path } }: Call): void {
   if (method !== 'GET') return;
   for (const { number, state } of model.leads.values())
-    if (path === ISSUES || path === `${ISSUES}/${number}`) state.wasRead = true;
+    if (path === ISSUES || path === `${ISSUES}/${number}`) state.wasTold = true;
 }
 
 /** What the tracker has is true, whoever changed it. */
@@ -124,8 +124,8 @@ function noteTruth(
   if (!lead || repository.name !== 'leads') return;
   if (action === 'deleted' || action === 'transferred') lead.isGone = true;
   const second = wholeSeconds(scheduler.now());
-  lead.wasToldBack ||= lead.state.wasRead && lead.state.second === second;
-  lead.state = { second, wasRead: false };
+  lead.wasToldBack ||= lead.state.wasTold && lead.state.second === second;
+  lead.state = { second, wasTold: false };
   lead.wasLabelled ||= issue.labels.some(({ name }) => name === 'deleted');
   lead.wasClosed ||= issue.state === 'closed';
   lead.wasRedacted ||= issue.title === REDACTED_TITLE;

@@ -1,5 +1,6 @@
 import type { TrackerChange } from '#sandbox/tracker/world/model.ts';
 import { learn } from '../invariants/answers.ts';
+import type { TrueLead } from '../model.ts';
 import { CutOff } from './instance.ts';
 import { signWebhook, type Webhook } from './tracker.ts';
 import type { World } from './world.ts';
@@ -22,12 +23,17 @@ export function deliver(world: World, change: TrackerChange, payload: object): v
       at:
         scheduler.nowMs() + (isLate ? Math.floor(scheduler.random() * weather.webhookDelayMs) : 1),
       run: () => {
-        if (lead && told !== lead.state && told?.second === lead.state.second)
-          lead.wasToldBack = true;
+        if (lead && told) noteTold(lead, told);
         void post(world, change, webhook);
       },
     });
   }
+}
+
+/** An instance may meet it as late as it likes: behind a state that follows in the same second, too. */
+function noteTold(lead: TrueLead, told: TrueLead['state']): void {
+  told.wasTold = true;
+  if (told !== lead.state && told.second === lead.state.second) lead.wasToldBack = true;
 }
 
 function nameOf({ event, action, issue }: TrackerChange): string {
