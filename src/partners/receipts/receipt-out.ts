@@ -79,7 +79,7 @@ export const remainsOut = z
     'Of a deletion: what there is on the issues that no action reached, when the last was done. `text`: title and body. `history`: earlier texts, in the edit history. `comments`: all but that of this deletion, so those that people and rules for events wrote. `fields`: texts, numbers and dates in typed fields. `sub-issues`: issues below them.',
   );
 
-/** How an event stands, and what that leaves of a person. */
+/** State of an event, and what that leaves of a person. */
 export const outcomeFields = {
   outcome: z.enum(outcomes),
   erasure: z
