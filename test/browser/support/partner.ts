@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { parse } from 'yaml';
+import { sendDeletion } from '../../e2e/support/world.ts';
 import { startSandboxPortal } from './portal.ts';
 
 const WRITES_REFUSED = {
@@ -23,9 +23,7 @@ export async function startWithPartner() {
   const [, path = ''] = /CONFIG='([^']+)'/.exec(portal.printed()) ?? [];
   const [, leadId = ''] = /"leadId":"(\d+)"/.exec(portal.printed()) ?? [];
   const { tracker, partners } = parse(readFileSync(path, 'utf8')) as Settings;
-  const [id, partner] =
-    Object.entries(partners).find(([, { scheme }]) => scheme === 'hmac-sha256') ?? [];
-  const [first] = partner?.secrets ?? [];
+  const first = partners['crm-one']?.secrets[0];
   const secret = (typeof first === 'string' ? first : first?.value) ?? '';
   const control = async (name: string, ...args: unknown[]): Promise<void> => {
     const { status } = await fetch(`${tracker.apiUrl}/_control/${name}`, {
@@ -45,16 +43,8 @@ export async function startWithPartner() {
     acceptWrites: () => control('clearFaults'),
     /** Sends a signed deletion of the lead; the id of its receipt. */
     deleteLead: async (): Promise<string> => {
-      const body = JSON.stringify({ eventId: `e-${leadId}`, leadId });
-      const signature = createHmac('sha256', secret).update(body).digest('hex');
-      const response = await fetch(`${portal.url}/api/v1/webhooks/partners/${id}/deletions`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-partner-signature': `sha256=${signature}`,
-        },
-        body,
-      });
+      const event = { eventId: `e-${leadId}`, leadId };
+      const response = await sendDeletion(portal.url, event, { secret });
       return ((await response.json()) as { id: string }).id;
     },
   };

@@ -13,7 +13,7 @@ import { createFakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { programFile } from '../../support/program.ts';
-import { compose } from '../support/composed.ts';
+import { compose } from '../support/world.ts';
 import { trackport } from '../support/process.ts';
 import { openServer } from '../../support/http/local-server.ts';
 

@@ -4,7 +4,7 @@ import { startIssuer } from '#sandbox/issuer/issuer.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { freePort } from '../../support/free-port.ts';
 import { connectTo } from '../../support/stores.ts';
-import { compose } from '../support/composed.ts';
+import { compose } from '../support/world.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

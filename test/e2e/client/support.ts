@@ -3,7 +3,6 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { type Socket, connect, createServer } from 'node:net';
 import path from 'node:path';
-import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import {
   createClient,
@@ -17,8 +16,14 @@ import { onTestFinished } from 'vitest';
 import { scratchFolder } from '../../support/at-exit.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-import { compose, TRACKER_TOKEN, WEBHOOK_SECRET, type Composed } from '../support/composed.ts';
-import { crmOne, leadBody } from '../support/world.ts';
+import {
+  compose,
+  type Composed,
+  crmOne,
+  leadBody,
+  openTracker,
+  WEBHOOK_SECRET,
+} from '../support/world.ts';
 import { openServer } from '../../support/http/local-server.ts';
 
 export type FeedWorld = {
@@ -35,9 +40,8 @@ export async function openFeedWorld(
   { tells = true } = {},
 ): Promise<FeedWorld> {
   const clock = createFakeClock();
-  const tracker = await startTracker({ clock, tokens: [{ token: TRACKER_TOKEN, can: 'write' }] });
-  onTestFinished(() => tracker.close());
-  for (const name of ['approved', 'eu', 'deleted-by-partner']) tracker.createLabel({ name });
+  const tracker = await openTracker({ clock });
+  tracker.createLabel({ name: 'eu' });
   const service = await compose({
     apiUrl: tracker.url,
     clock,

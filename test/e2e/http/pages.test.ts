@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fitsWidth, openPage } from '../support/browser.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
-import { compose } from '../support/composed.ts';
+import { compose } from '../support/world.ts';
 import { listening, trackport } from '../support/process.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 

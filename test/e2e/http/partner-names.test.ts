@@ -1,7 +1,7 @@
 /** On the public port nothing tells who is a partner; a port for operations does. */
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { compose, type Composed } from '../support/composed.ts';
+import { compose, type Composed } from '../support/world.ts';
 import { freePort } from '../../support/free-port.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';

@@ -1,7 +1,6 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Lead, LeadList } from '#leads/model/lead-out.ts';
-import { startTracker } from '#sandbox/tracker/tracker.ts';
-import { compose, TRACKER_TOKEN } from '../support/composed.ts';
+import { compose, openTracker } from '../support/world.ts';
 
 const leads = {
   portalAuthors: ['acme-portal[bot]'],
@@ -53,11 +52,7 @@ Called again, no answer.
 `;
 
 test('a lead that a salesperson edited has its contact, its ids and its address, and shows no block', async () => {
-  const tracker = await startTracker({
-    repository: 'acme/leads',
-    tokens: [{ token: TRACKER_TOKEN, can: 'write' }],
-  });
-  onTestFinished(() => tracker.close());
+  const tracker = await openTracker();
   tracker.createIssue({ title: 'Demo', body, labels: ['approved'], author: 'acme-portal[bot]' });
   const { get } = await compose({ apiUrl: tracker.url, settings: { leads } });
 

@@ -5,8 +5,7 @@ import { MINUTE } from '#shared/clock.ts';
 import { whileTimePasses } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FeedWorld, openFeedWorld } from '../client/support.ts';
-import { compose, type Composed } from '../support/composed.ts';
-import { sendDeletion } from '../support/world.ts';
+import { compose, type Composed, sendDeletion } from '../support/world.ts';
 
 const PATH = '/api/v1/leads/changes';
 

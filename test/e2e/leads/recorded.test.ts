@@ -8,7 +8,7 @@ import { Webhooks } from '@octokit/webhooks';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createFakeClock } from '../../support/clock.ts';
-import { compose, type Composed, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
+import { compose, type Composed, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/world.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openServer } from '../../support/http/local-server.ts';
 

@@ -1,19 +1,22 @@
 /** A deletion stands: the whole service, and a person who is learnt after the deletion. */
-import { startTracker } from '#sandbox/tracker/tracker.ts';
 import { SECOND } from '#shared/clock.ts';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
-import { compose, TRACKER_TOKEN } from '../support/composed.ts';
-import { crmOne, leadBody, openLead, sendDeletion } from '../support/world.ts';
+import {
+  compose,
+  crmOne,
+  leadBody,
+  openLead,
+  openTracker,
+  sendDeletion,
+} from '../support/world.ts';
 
 type Status = { events: { outcome: string }[] };
 
 test('a deletion that found nobody takes the lead that gets the address later, under the same receipt', async () => {
   const clock = createFakeClock();
-  const tracker = await startTracker({ clock, tokens: [{ token: TRACKER_TOKEN, can: 'write' }] });
-  onTestFinished(() => tracker.close());
-  for (const name of ['approved', 'deleted-by-partner']) tracker.createLabel({ name });
+  const tracker = await openTracker({ clock });
   const { number } = openLead(tracker, { email: 'slip@example.com' });
   const { url, get } = await compose({
     apiUrl: tracker.url,

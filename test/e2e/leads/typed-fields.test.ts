@@ -8,8 +8,7 @@ import type { z } from 'zod';
 import { whileTimePasses } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { follow, type FeedWorld, openFeedWorld } from '../client/support.ts';
-import { WEBHOOK_SECRET } from '../support/composed.ts';
-import { crmOne, sendDeletion } from '../support/world.ts';
+import { crmOne, sendDeletion, WEBHOOK_SECRET } from '../support/world.ts';
 
 type ReceiptStatus = z.infer<typeof receiptStatusOut>;
 

@@ -1,7 +1,6 @@
 /** The whole composed service on days when the tracker, the callers or the disk misbehave. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Fault } from '#sandbox/instruments/faults.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -9,9 +8,17 @@ import { createFakeClock } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { disturbWriter, writerModule } from '../../support/writer/disturb.ts';
 import { connectTo } from '../../support/stores.ts';
-import { compose, type Composed, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
+import {
+  compose,
+  type Composed,
+  crmOne,
+  openTracker,
+  PARTNER_SECRET,
+  sendDeletion,
+  TRACKER_TOKEN,
+  WEBHOOK_SECRET,
+} from '../support/world.ts';
 import { personalTexts, seedPeople } from '../support/people.ts';
-import { crmOne, PARTNER_SECRET, sendDeletion } from '../support/world.ts';
 
 const FRESH_FOR_MS = 15_000;
 const MINUTE = 60_000;
@@ -25,8 +32,7 @@ type WorldOptions = {
 
 async function openWorld(options: WorldOptions = {}): Promise<World> {
   const clock = createFakeClock();
-  const tracker = await startTracker({ clock, tokens: [{ token: TRACKER_TOKEN, can: 'write' }] });
-  onTestFinished(() => tracker.close());
+  const tracker = await openTracker({ clock });
   const numbers = seedPeople(tracker);
   const composed = await compose({ apiUrl: tracker.url, clock, ...options });
   const world = { ...composed, tracker, numbers };
@@ -211,8 +217,7 @@ async function expectToldTooLate({ tracker, clock, get }: World, day: BadDay): P
 }
 
 test('a tracker that hangs for long does not hold up a stop', async () => {
-  const tracker = await startTracker({ tokens: [{ token: TRACKER_TOKEN, can: 'write' }] });
-  onTestFinished(() => tracker.close());
+  const tracker = await openTracker();
   const gate = tracker.hold({ path: '/issues$' });
   const { service, clock } = await compose({
     apiUrl: tracker.url,

@@ -8,8 +8,8 @@ import { emptyPostgres } from '../../support/postgres/database.ts';
 import { freePort } from '../../support/free-port.ts';
 import { listening, trackport, type Trackport } from '../support/process.ts';
 import {
-  crmOne,
   createWorld,
+  crmOne,
   listLeads,
   openLead,
   sendDeletion,

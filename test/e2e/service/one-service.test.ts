@@ -5,9 +5,9 @@ import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { listening, runTrackport, trackport } from '../support/process.ts';
 import {
-  crmOne,
   command,
   createWorld,
+  crmOne,
   listLeads,
   openLead,
   sendDeletion,

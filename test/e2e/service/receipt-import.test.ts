@@ -6,9 +6,9 @@ import { eventually } from '../../support/eventually.ts';
 import { emptyPostgres } from '../../support/postgres/database.ts';
 import { runHere } from '../support/command.ts';
 import {
-  crmOne,
   command,
   createWorld,
+  crmOne,
   listLeads,
   openLead,
   sendDeletion,

@@ -11,8 +11,8 @@ import {
   openLead,
   sendDeletion,
   serve,
-  WEBHOOK_SECRET,
   TRACKER_TOKEN,
+  WEBHOOK_SECRET,
 } from '../support/world.ts';
 
 const RELOADED = 'configuration reloaded';

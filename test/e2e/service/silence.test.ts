@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { compose } from '../support/composed.ts';
+import { compose } from '../support/world.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';
 const SECRET = 'a-partner-secret-of-this-test';

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { bodyOf, people } from '../support/people.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createWorld, listLeads, serve, WEBHOOK_SECRET, TRACKER_TOKEN } from '../support/world.ts';
+import { createWorld, listLeads, serve, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/world.ts';
 import { openServer } from '../../support/http/local-server.ts';
 
 type Value = { stringValue?: string; intValue?: number | string; boolValue?: boolean };

@@ -1,28 +1,21 @@
 /** The whole service on a machine whose clock is half an hour off. */
-import { startTracker } from '#sandbox/tracker/tracker.ts';
 import { signRequest } from '#partners/intake/signed-request.ts';
 import { createPartner } from '#partners/partner.ts';
 import { MINUTE } from '#shared/clock.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { migratedPostgres } from '../../support/postgres/database.ts';
-import { compose, TRACKER_TOKEN } from '../support/composed.ts';
-import { openLead } from '../support/world.ts';
+import { compose, openLead, openTracker } from '../support/world.ts';
 
 const SECRET = 'a-secret-of-crm-two';
 const crmTwo = { scheme: 'signature-v3', secrets: [SECRET], fields: { leadId: '/leadId' } };
 
 /** A tracker with a lead, whose clock is right. */
-async function openTracker() {
+async function openTrackerWithLead() {
   const trackers = createFakeClock();
-  const tracker = await startTracker({
-    clock: trackers,
-    tokens: [{ token: TRACKER_TOKEN, can: 'write' }],
-  });
-  onTestFinished(() => tracker.close());
-  for (const name of ['approved', 'deleted-by-partner']) tracker.createLabel({ name });
+  const tracker = await openTracker({ clock: trackers });
   const { number } = openLead(tracker);
   return { tracker, trackers, number };
 }
@@ -52,7 +45,7 @@ test.each([
 ])(
   'half an hour %s: a signed deletion is taken and done, and people hear of it',
   async (_, off) => {
-    const { tracker, trackers, number } = await openTracker();
+    const { tracker, trackers, number } = await openTrackerWithLead();
     const own = createFakeClock(trackers.now() + off);
     const { url, clock, logText } = await compose({ apiUrl: tracker.url, clock: own, settings });
     await eventually(async () => expect(await skewMinutes(url)).toBe(-off / MINUTE));
@@ -71,7 +64,7 @@ test.each([
 );
 
 test('an instance that stands by knows the time of the tracker, though it asks it nothing else', async () => {
-  const { tracker, trackers, number } = await openTracker();
+  const { tracker, trackers, number } = await openTrackerWithLead();
   const clock = createFakeClock(trackers.now() - 30 * MINUTE);
   const store = { url: (await migratedPostgres()).url };
   const secretKey = Buffer.alloc(32, 9).toString('base64');

@@ -1,4 +1,5 @@
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
+import { leadBody } from './world.ts';
 
 /** Made-up people, no word of whom may stand in a log or an error. */
 export const people = [
@@ -22,23 +23,11 @@ export const personalTexts: readonly string[] = people.flatMap((person) => Objec
 export type Person = (typeof people)[number];
 
 /** Body that the issue form makes of a person's answers. */
-export function bodyOf({ firstName, email, company, message }: Person): string {
-  const fields = {
-    'First name': firstName,
-    Email: email,
-    Company: company,
-    Interest: 'Demo',
-    Message: message,
-    'Source page': '/demo',
-  };
-  return Object.entries(fields)
-    .map(([heading, value]) => `### ${heading}\r\n\r\n${value}`)
-    .join('\r\n\r\n');
-}
+export const bodyOf = ({ email, message, ...person }: Person): string =>
+  leadBody(email, message, person);
 
 /** An approved lead of each person; answers their issue numbers. */
 export function seedPeople(tracker: Tracker): number[] {
-  for (const name of ['approved', 'deleted-by-partner']) tracker.createLabel({ name });
   return people.map(
     (person) =>
       tracker.createIssue({

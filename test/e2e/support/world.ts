@@ -3,35 +3,51 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
-import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
+import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { writeMigratedStore } from '../../support/migrated-store.ts';
 import { runHere } from './command.ts';
 import { configFile, listening, trackport, type Trackport } from './process.ts';
+import { loadConfig } from '#config/load.ts';
+import { newUuid } from '#shared/ids.ts';
+import type { Log } from '#shared/log.ts';
+import { type Service, startService } from '#compose/service.ts';
+import { createFakeClock, type FakeClock } from '../../support/clock.ts';
+import { withoutRelief } from '../../support/http/app.ts';
 
 export const TRACKER_TOKEN = 'a-tracker-token-of-this-test';
 export const WEBHOOK_SECRET = 'a-webhook-secret-of-this-test';
+
+/** A tracker that takes `TRACKER_TOKEN` and has the labels; closed when the test ends. */
+export async function openTracker(options: TrackerOptions = {}): Promise<Tracker> {
+  const tracker = await startTracker({
+    tokens: [{ token: TRACKER_TOKEN, can: 'write' }],
+    ...options,
+  });
+  onTestFinished(() => tracker.close());
+  for (const name of ['approved', 'deleted-by-partner']) tracker.createLabel({ name });
+  return tracker;
+}
+
+/** Section of the configuration for a tracker at this address. */
+const trackerAt = (apiUrl: string) => ({
+  repository: 'acme/leads',
+  apiUrl,
+  auth: { token: TRACKER_TOKEN },
+  webhookSecrets: [WEBHOOK_SECRET],
+});
 
 export type World = { tracker: Tracker; config: string; key: string };
 
 /** A tracker, a configuration for it, and a consumer that may read every lead. */
 export async function createWorld(settings: Record<string, unknown> = {}): Promise<World> {
-  const tracker = await startTracker({ tokens: [{ token: TRACKER_TOKEN, can: 'write' }] });
-  onTestFinished(() => tracker.close());
-  tracker.createLabel({ name: 'approved' });
-  tracker.createLabel({ name: 'deleted-by-partner' });
+  const tracker = await openTracker();
   const folder = temporaryFolder();
   mkdirSync(path.join(folder, 'data'));
   const config = configFile(
     {
       store: { url: `sqlite:${path.join(folder, 'data', 'trackport.db')}` },
-      tracker: {
-        repository: 'acme/leads',
-        apiUrl: tracker.url,
-        auth: { token: TRACKER_TOKEN },
-        webhookSecrets: [WEBHOOK_SECRET],
-        writeInterval: '0s',
-      },
+      tracker: { ...trackerAt(tracker.url), writeInterval: '0s' },
       leads: { freshFor: '1h' },
       partners: { 'crm-one': crmOne },
       ...settings,
@@ -79,11 +95,15 @@ export function sendDeletion(
 }
 
 /** A lead as the issue form makes it. */
-export function leadBody(email: string, message = 'Hello'): string {
+export function leadBody(
+  email: string,
+  message = 'Hello',
+  { firstName = 'Ada', company = 'Example' } = {},
+): string {
   const fields = {
-    'First name': 'Ada',
+    'First name': firstName,
     Email: email,
-    Company: 'Example',
+    Company: company,
     Interest: 'Demo',
     Message: message,
     'Source page': '/',
@@ -141,4 +161,87 @@ export async function workerAt(url: string): Promise<string> {
     checks: { worker: { state: string } };
   };
   return checks.worker.state;
+}
+
+/** The whole service in this process, on a clock that tests move. */
+export type Composed = {
+  service: Service;
+  url: string;
+  /** Of a consumer that may read every lead. */
+  key: string;
+  clock: FakeClock;
+  /** The SQLite file. */
+  storePath: string;
+  /** GET with the key. */
+  get: (target: string) => Promise<Response>;
+  /** Every line logged so far, the debug ones too, as JSON. */
+  logText: () => string;
+};
+
+export type ComposedOptions = {
+  /** Root of the tracker's API. */
+  apiUrl: string;
+  repository?: string;
+  clock?: FakeClock;
+  /** Real time that a call to the tracker may take; default one minute, for machines that are busy. */
+  requestTimeout?: string;
+  /** Sections of the configuration file. */
+  settings?: Record<string, unknown>;
+  /** See `support/writer/disturb.ts`; default as in production. */
+  writerModule?: URL;
+};
+
+/** Composes the service as the program does, on a port of its own. */
+export async function compose(options: ComposedOptions): Promise<Composed> {
+  const { apiUrl, repository = 'acme/leads', requestTimeout = '1m', settings = {} } = options;
+  const { writerModule } = options;
+  const clock = options.clock ?? createFakeClock();
+  const storePath = writeMigratedStore(path.join(temporaryFolder(), 'trackport.db'));
+  const config = loadConfig({
+    environment: {},
+    port: '0',
+    settings: {
+      store: { url: `sqlite:${storePath}` },
+      tracker: { ...trackerAt(apiUrl), repository, requestTimeout },
+      leads: { freshFor: '15s' },
+      ...settings,
+    },
+  });
+  const { log, logText } = createLogBook();
+  const limits = withoutRelief;
+  const service = await startService({ config, clock, log, limits, writerModule });
+  onTestFinished(() => stopService(service, clock));
+  const { issued } = await service.access.consumers.create(
+    { name: `sales ${newUuid()}`, grants: [{ action: 'leads:read' }] },
+    { actor: { kind: 'system', subject: 'test' } },
+  );
+  const key = issued.key.reveal();
+  const get = (target: string) =>
+    fetch(`${service.url}${target}`, { headers: { 'x-api-key': key } });
+  return { service, url: service.url, key, clock, storePath, get, logText };
+}
+
+function createLogBook(): { log: Log; logText: () => string } {
+  const lines: string[] = [];
+  const write =
+    (level: string): Log['info'] =>
+    (fields, msg) =>
+      void lines.push(JSON.stringify({ level, ...fields, msg }));
+  return {
+    log: {
+      isDebug: () => true,
+      debug: write('debug'),
+      info: write('info'),
+      warn: write('warn'),
+      error: write('error'),
+    },
+    logText: () => lines.join('\n'),
+  };
+}
+
+/** A stop waits on the clock, which stands still unless it is moved. */
+async function stopService(service: Service, clock: FakeClock): Promise<void> {
+  const stopped = service.stop().then(() => true);
+  for (let isStopped = false; !isStopped;)
+    isStopped = await Promise.race([stopped, clock.advance(20).then(() => false)]);
 }
