@@ -112,6 +112,6 @@ export type Acceptance = {
   queued: number;
   /** The events that were written now: those that did not come before. */
   written: readonly NewEvent[];
-  /** How many of its events nothing is done about. */
+  /** Number of its events that nothing is done about. */
   ignored: number;
 };
