@@ -82,7 +82,7 @@ export function createLeads(options: LeadsOptions): Leads {
     clock,
     cache,
     pages: createPageCache(cache, Math.floor(cacheBytesMax * PAGES_SHARE)),
-    claims: options.claims,
+    claimView: options.claims,
     cursors,
     approvedLabel: rules.approvedLabel,
     deletedLabel: () => foldLabel(rules.deletedLabel),

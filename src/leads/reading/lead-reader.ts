@@ -37,7 +37,7 @@ type LeadSource = {
   clock: Clock;
   cache: LeadCache;
   pages: PageCache;
-  claims: ClaimView;
+  claimView: ClaimView;
   cursors: CursorSealer;
   approvedLabel: string;
   /** Folded: a lead that carries it is never shown. */
@@ -80,12 +80,12 @@ export function createLeadReader(
   source: LeadSource,
   instanceChanges: Pick<InstanceChanges, 'isCaughtUp' | 'catchUp'>,
 ): LeadReader {
-  const { claims } = source;
+  const { claimView } = source;
   /** Chained rather than awaited, here and in the routes: a hot read pays for each `async` function. */
   const currentClaims = (): Promise<Claims> =>
     instanceChanges.isCaughtUp()
-      ? claims.current()
-      : instanceChanges.catchUp().then(() => claims.current());
+      ? claimView.current()
+      : instanceChanges.catchUp().then(() => claimView.current());
   return {
     list: (query, visibility) =>
       currentClaims().then((current) =>
@@ -127,7 +127,7 @@ async function assemblePage(
     return isWanted && cache.stillMatches(row, filter);
   });
   // A claim can be made while a request is under way: the last look is after the last wait.
-  const now = await source.claims.current();
+  const now = await source.claimView.current();
   if (now !== claims && stop.rows.some((row) => now.has(row.issue.number)))
     return readPage(source, now, query);
 
@@ -182,7 +182,7 @@ async function loadLead(
 ): Promise<LeadResponse<Lead>> {
   const response = respond(source, await source.cache.lead(number), visibility);
   // Looked at again after a wait, so that a claim made meanwhile counts.
-  if ((await source.claims.current()).has(number)) throw notFound();
+  if ((await source.claimView.current()).has(number)) throw notFound();
   return response;
 }
 
