@@ -1,11 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createKeySet } from '#adapters/jose/key-set.ts';
-import { createTokenVerifier } from '#adapters/jose/token-verifier.ts';
 import type { LogFields } from '#shared/log.ts';
 import { buildTestApp } from '../../support/http/app.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import { AUDIENCE, makeKey, makeToken, startIssuer } from '../../support/issuer.ts';
+import { makeKey, makeToken } from '../../support/issuer.ts';
 import { openWorld } from '../../support/world.ts';
+import { openWorld as openVerifier } from '../../adapters/jose/support.ts';
 import { buildPartners } from '../../support/partners.ts';
 import { callOverHttp } from '../../partners/support.ts';
 
@@ -115,24 +113,12 @@ describe('the Authorization header', () => {
 
 /** An app whose tokens come from a real issuer on this machine, waited for `timeoutMs` at most. */
 async function openIssuedApp(timeoutMs = 5000) {
-  const issuer = await startIssuer();
-  const clock = createFakeClock();
   const lines: LogFields[] = [];
   const keep = (fields: LogFields): void => void lines.push(fields);
   const log = { isDebug: () => true, debug: keep, info: keep, warn: keep, error: keep };
-  const keySet = createKeySet({ issuer: issuer.issuer, clock, log, timeoutMs });
-  const verifier = createTokenVerifier({
-    keySet,
-    clock,
-    rules: {
-      issuer: issuer.issuer,
-      audience: AUDIENCE,
-      algorithms: ['ES256'],
-      tokenType: 'any',
-      scopeClaim: 'scope',
-      workspaceClaim: 'workspace_id',
-      clockToleranceMs: 0,
-    },
+  const { issuer, clock, verifier } = await openVerifier({
+    keys: { log, timeoutMs },
+    rules: { algorithms: ['ES256'], clockToleranceMs: 0 },
   });
   const app = buildTestApp({
     clock,
