@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { openWorked } from './support/worked.ts';
+import { openWorked } from './support/keyboard.ts';
 import { describeInBrowser, findingsAt, findingsOn, openAs } from './support/portal.ts';
 
 const spec = (paths: string[]): string =>

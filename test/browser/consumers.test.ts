@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { openWorked } from './support/worked.ts';
+import { openWorked } from './support/keyboard.ts';
 import { describeInBrowser, openAs, startSandboxPortal } from './support/portal.ts';
 
 const press = (page: Page, name: string | RegExp): Promise<void> =>

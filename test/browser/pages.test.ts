@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openWorked } from './support/worked.ts';
+import { openWorked } from './support/keyboard.ts';
 import { describeInBrowser, findingsAt, findingsOn, openAs } from './support/portal.ts';
 
 /** The overview, and what is of the catalog, of receipts and of consumers, have tests of their own. */

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { openWorked } from './support/worked.ts';
+import { openWorked } from './support/keyboard.ts';
 import { startWithPartner } from './support/partner.ts';
 import { describeInBrowser, findingsAt, openAs } from './support/portal.ts';
 

@@ -12,7 +12,7 @@ import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts
 import { createCursorSealer } from '#shared/pagination/page.ts';
 
 import type { Database } from '#shared/database.ts';
-import { REPOSITORY } from '../support/directory.ts';
+import { leadRules, REPOSITORY } from '../support/directory.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { createFakeTracker, type FakeTracker } from './fake-tracker.ts';
 
@@ -25,13 +25,7 @@ export const form = [
   { name: 'sourcePage', heading: 'Source page', multiline: false },
 ];
 
-export const rules: LeadRules = {
-  approvedLabel: 'approved',
-  deletedLabel: 'deleted-by-partner',
-  priorityLabelPrefix: 'priority:',
-  form,
-  portalAuthors: ['acme-portal[bot]'],
-};
+export const rules: LeadRules = { ...leadRules, form };
 
 export const everybody: Visibility = { consumerId: 'c1', labels: [] };
 

@@ -1,11 +1,22 @@
 /** A page that is worked by keyboard alone: nothing is clicked, and nothing gets the focus but by Tab. */
 import type { Locator, Page } from 'playwright-core';
+import type { Watched } from '../../e2e/support/browser.ts';
+import { type OpenPage, WITHOUT_SCRIPT } from './portal.ts';
+
+/**
+ * A page as every flow of the portal has to work: by keyboard alone, and without script, which listens to no
+ * key. With script and a pointer people work wherever a test opens pages by itself.
+ */
+export async function openWorked(open: OpenPage): Promise<Watched> {
+  const opened = await open(WITHOUT_SCRIPT);
+  return { ...opened, page: byKeyboard(opened.page) };
+}
 
 /** More than any page has stops. */
 const STOPS_MAX = 250;
 
 /** The same page; what flows do with its links, buttons and fields is done by keys. */
-export function byKeyboard(page: Page): Page {
+function byKeyboard(page: Page): Page {
   return wrap(page, page);
 }
 
