@@ -24,3 +24,18 @@ test('every file of ours that a document names is there', () => {
     FOLDERS.some((folder) => existsSync(`${folder}${file}`));
   expect(named.filter(({ file }) => !isThere(file))).toEqual([]);
 });
+
+/** The table of tables says which of them hold personal data. `migration` is made by what applies the others. */
+test('docs/storage.md names every table of both engines, and no other', () => {
+  const migrations = globSync('migrations/*/[0-9]*.sql');
+  const tables = migrations.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/^CREATE (?:VIRTUAL )?TABLE (\w+)/gm)].map(
+      ([, name]) => name,
+    ),
+  );
+  const rows = readFileSync('docs/storage.md', 'utf8').matchAll(/^\| (`[^|]+) \|/gm);
+  const told = [...rows].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
+  );
+  expect(new Set(told)).toEqual(new Set([...tables, 'migration']));
+});
