@@ -23,7 +23,6 @@ import {
 
 /** Filter of the audit log; all that is given must hold. Texts compare exactly. */
 export type AuditFilter = {
-  /** Subject of the actor. */
   actor?: string;
   action?: AuditAction;
   subject?: string;

@@ -62,7 +62,6 @@ export function createAccess({
   });
   const limiter = createLimiter({ clock, limitPerMinute: defaultLimit() });
   return {
-    /** The consumer behind a key. */
     authenticate: (headerValue: string | undefined) => authenticator.authenticate(headerValue),
     /** Counts one call of a consumer. */
     countCall: ({ consumerId, limitPerMinute = defaultLimit() }: ConsumerPrincipal) =>

@@ -27,7 +27,6 @@ const LARGE_BYTES = 64 * 1024;
 
 const FILL = 'UPDATE write_check SET filler = @filler';
 
-/** @see WriteCheck */
 export function createWriteCheck(
   database: Pick<Database, 'transaction'>,
   clock: Pick<Clock, 'monotonicMs'>,

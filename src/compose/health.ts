@@ -43,8 +43,8 @@ function trackerConditionCheck(tracker: Tracker): () => CheckResult {
 }
 
 /**
- * Shows a worker that is paused, gets nothing done, lacks a partner (of which all processes know) or stands
- * by; takes nothing out of service.
+ * Shows a worker that is paused, gets nothing done, lacks a partner (also where another instance works) or
+ * stands by; takes nothing out of service.
  */
 export function workerCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
   return async () => {

@@ -43,7 +43,7 @@ export type PortalContext = HttpContext & {
   claimedLeads: ClaimedLeads;
   traffic: Pick<Traffic, 'read'>;
   tracker: ShownTracker;
-  /** Checks of `/readyz`, of all processes that serve together. */
+  /** Checks of `/readyz`. */
   readiness: () => Promise<Pick<Readiness, 'checks'>>;
   /** This port serves `/readyz`. */
   hasReadyz: boolean;

@@ -19,7 +19,6 @@ export type Findings = AsyncDisposable & {
 
 const DEAD = "SELECT count(*) AS dead FROM event WHERE outcome = 'FAILED'";
 
-/** @see Findings */
 export function openSqliteFindings(file: string): Findings {
   const database = openSqlite({ path: file });
   return { ...readFindings(database), [Symbol.asyncDispose]: async () => database.close() };

@@ -36,7 +36,6 @@ const EXPLAINED_MS = 10 * SECOND;
 /** Two clocks that are further apart are worth a line in the log. */
 const WORTH_A_LINE_MS = MINUTE;
 
-/** @see TrackerClock */
 export function createTrackerClock(clock: Clock, log: Pick<Log, 'info' | 'warn'>): TrackerClock {
   const report = createReport(log);
   const steadyNow = createSteadyNow(clock, () => take([]));

@@ -14,7 +14,6 @@ import { versionResponse } from './version-out.ts';
 import { type VersionView, viewOf } from './version-view.ts';
 import { type Candidate, chooseListed, isReadable, orderOf } from './version-order.ts';
 
-/** A row of `catalog_artifact`. */
 export type ArtifactRow = {
   serial: number;
   id: string;

@@ -16,7 +16,10 @@ export async function readRepositoryId(db: Statements, name: string): Promise<nu
   return (await db.get<{ repositoryId: number }>(READ_REPOSITORY_ID, { name }))?.repositoryId;
 }
 
-/** True when the lead in a row of this table is claimed. Counted, so that no engine takes `claim_removal` for it. */
+/**
+ * True when the lead in a row of this table is claimed. Counted, so that it is looked for by its number:
+ * an EXISTS may become a join that reads all claims.
+ */
 export const IS_CLAIMED = (table: string): string => `
   (SELECT count(*) > count(released_at) FROM claim
     WHERE claim.repository_id = ${table}.repository_id AND claim.number = ${table}.number)`;

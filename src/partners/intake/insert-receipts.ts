@@ -196,7 +196,6 @@ type AcceptedDeletion = {
 export type AcceptanceClaims = {
   /** The leads to claim by what an event names, in ascending order; see `matchLeads`. */
   find(names: readonly MatchName[], askedAt: AskedAt): number[];
-  /** Claims them. */
   claim(deletions: readonly AcceptedDeletion[]): Promise<void>;
   /** Has the deletions stand: what the directory learns meanwhile is claimed, too. */
   stand(deletions: readonly AcceptedDeletion[]): void;

@@ -54,7 +54,6 @@ const NAMING_PEOPLE = `
   WHERE deletion_name.key_hash = known.hash AND ${STANDS_HERE}
   ORDER BY event`;
 
-/** By the rule by which a deletion is matched at any other time. */
 export const claimLearnt: ClaimLearnt = async (tx, repository, learnt, now) => {
   const { id } = repository;
   const events =

@@ -260,6 +260,7 @@ const NOTE_TRY = `
   SELECT id, @number::bigint, @now::bigint FROM event WHERE ${IS_MINE}
   ON CONFLICT (event, number) DO UPDATE SET tried_at = excluded.tried_at`;
 
+/** Not fenced: it is so whoever has the event now, and keeps that one from writing the comment twice. */
 const NOTE_WRITTEN = `
   UPDATE event_comment SET is_written = true WHERE event = @event AND number = @number`;
 

@@ -330,7 +330,6 @@ export type Leasing = {
   waitMs(stage: Stage): Promise<number>;
 };
 
-/** @see Leasing */
 export function createLeasing({
   db,
   instance,

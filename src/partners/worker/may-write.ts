@@ -74,7 +74,6 @@ export type TrackerPause = {
   limitedMs(): number;
 };
 
-/** @see TrackerPause */
 export function createTrackerPause({
   clock,
   log,

@@ -162,5 +162,4 @@ function paramsOf<Params extends z.ZodType>(
   throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
 }
 
-/** The path of an address. */
 export const pathOf = ({ url }: Pick<FastifyRequest, 'url'>): string => url.split('?')[0] ?? '';

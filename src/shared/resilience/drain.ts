@@ -6,7 +6,6 @@ type Drain = {
   settled(): Promise<void>;
 };
 
-/** @see Drain */
 export function createDrain({
   hasWork,
   work,
