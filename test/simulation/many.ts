@@ -14,7 +14,7 @@ export type Many = Partial<Work> & {
   onTold?: (told: Told) => void;
   /** Nothing more is played then. */
   endsAtViolation?: boolean;
-  /** Where the tree is that is played; default this one. */
+  /** The tree that is played; default this one. */
   worker?: string;
 };
 
@@ -49,7 +49,7 @@ export async function simulateMany({
   return all.sort((left, right) => left.seed - right.seed);
 }
 
-/** What was violated, by which steps, and how to see it again. */
+/** The violations, the steps to them, and how to see them again. */
 export function describe({ seed, violations, history = [], size, isOnPostgres }: Told): string {
   const store = isOnPostgres ? ' --store postgres' : '';
   const less = size ? ` --steps ${size.steps} --people ${size.people}` : '';

@@ -1,4 +1,4 @@
-/** What is true, and who was told what: kept beside the service, and by other means. */
+/** The truth, and who was told what of it: kept beside the service, and by other means. */
 import type { IssueRecord } from '#sandbox/tracker/world/model.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { Person } from './people/bodies.ts';
@@ -28,7 +28,7 @@ export type TrueLead = {
   state: { second: number; wasTold: boolean };
   /** A webhook or a read told of an older state of the same second: nobody can tell which is newer. */
   wasToldBack: boolean;
-  /** What was ever to be seen of it at the tracker. */
+  /** All that was ever to be seen of it at the tracker. */
   wasLabelled: boolean;
   wasClosed: boolean;
   wasRedacted: boolean;
@@ -72,7 +72,7 @@ export function createModel() {
     ended,
     crashes: 0,
     changedAtMs: 0,
-    /** When the tracker's quota is renewed. */
+    /** Time at which the tracker's quota is renewed. */
     renewedAtMs: 0,
 
     /** Of a label, which the tracker dates nowhere. */ wasRenamed: false,
@@ -93,7 +93,7 @@ export function namesOf({ number, person, isOfPortal }: TrueLead): Name[] {
   return names;
 }
 
-/** Whether a name means the lead, also by merges that were acknowledged by then. */
+/** True when a name means the lead, also by merges that were acknowledged by then. */
 export function isNamedBy(model: Model, lead: TrueLead, name: Name, by: number): boolean {
   return namesOf(lead).some((own) => {
     if (own.kind === 'lead-id' || name.kind === 'lead-id')

@@ -4,7 +4,7 @@ import { follow, type Tool } from './people/tools.ts';
 import { writeForm } from './people/visitors.ts';
 import type { World } from './world/world.ts';
 
-/** What all instances know of within a second, and what follows of that. */
+/** All instances know of a change within a second; what follows of it takes another. */
 const WITHIN_MS = 2 * SECOND;
 const WAIT_MS = 20 * SECOND;
 

@@ -24,14 +24,14 @@ export async function settle(world: World, tools: readonly Tool[]): Promise<void
   const { scheduler, violations } = world;
   scheduler.tempo.leapMs = MINUTE;
   await untilQuiet(world);
-  // What the tracker dates nowhere is met by the next crawl.
+  // The next crawl meets what the tracker dates nowhere.
   const { wasRenamed } = world.model;
   if (violations.length === 0 && !wasRenamed) await finish(world, tools, { isBeforeCrawl: true });
   if (violations.length === 0) checkStore(world);
   if (violations.length === 0 && !wasRenamed && scheduler.random() < PROBED)
     await untilDone(world, () => probe(world, tools));
   if (violations.length > 0 || (!wasRenamed && scheduler.random() > A_DAY_LATER)) return;
-  // What vanished without a word is found within a day.
+  // A crawl a day finds what vanished without a word.
   scheduler.leap(DAY + MINUTE);
   await untilQuiet(world);
   if (violations.length === 0) await finish(world, tools, { isBeforeCrawl: false });
@@ -55,7 +55,7 @@ async function untilQuiet(world: World): Promise<void> {
     if (scheduler.nowMs() - began > SETTLED_WITHIN_MS)
       return world.violate(`events do not end: ${JSON.stringify(waiting())}`);
     if (!isQuiet()) continue;
-    // What wakes up after a leap has something to do.
+    // Timers that a leap has set off have something to do.
     scheduler.tempo.leap = 0;
     await letTimePass(world, AWAKE_MS);
     if (isQuiet()) return;
@@ -108,7 +108,7 @@ async function goOn({ scheduler, violate }: World): Promise<void> {
   if (scheduler.steps() > STEPS_MAX) violate('it never comes to rest');
 }
 
-/** What vanished without a word is found by the next crawl. */
+/** Leads that vanished without a word are found by the next crawl. */
 async function compare(world: World, tool: Tool, isBeforeCrawl: boolean): Promise<string[]> {
   const found: string[] = [];
   if (tool.consumerId === undefined) return found;

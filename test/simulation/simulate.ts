@@ -19,7 +19,7 @@ export type Simulation = {
   config: Config;
 };
 
-/** What may be made smaller without another seed. */
+/** Sizes that may be smaller without another seed. */
 export type Size = { steps: number; people: number };
 
 const LONG = { share: 0.1, steps: 2000 };

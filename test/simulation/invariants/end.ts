@@ -3,7 +3,7 @@ import { isNamedBy, type Sent, type TrueLead, wholeSeconds } from '../model.ts';
 import type { EventRow } from '../world/inspector.ts';
 import type { World } from '../world/world.ts';
 
-/** What the clocks may be apart where nothing is known of them. */
+/** Distance of clocks of which nothing is known. */
 const DOUBT_MS = MINUTE + 1000;
 
 /** A day later, when a crawl has met everything: what became of each deletion, and why each claim is there. */

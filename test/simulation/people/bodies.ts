@@ -7,7 +7,7 @@ export const PERSONAL = 'qzpii';
 export type Person = {
   email: string;
   correlationId: string;
-  /** What the portal knows of the CRM. */
+  /** Knowledge that the portal has of the CRM. */
   crm: { partner: PartnerId; id: string } | undefined;
 };
 

@@ -127,13 +127,13 @@ export async function follow(
     world.tell(`${tool.name} is told ${items.map(({ type, id }) => `${type} ${id}`).join(', ')}`);
   if (world.random() < 0.05 && cursor !== undefined) tool.wentBack = true;
   else tool.cursor = pagination.nextCursor;
-  // What the tracker does not show yet is waited for.
+  // The tracker does not show it yet.
   if (pagination.hasMore && items.length === 0) await world.pause(SECOND);
   return pagination.hasMore;
 }
 
 /**
- * What was told before is told again after a crash, and to a cursor that went back; and when it was claimed in between,
+ * An item that was told before is told again after a crash, and to a cursor that went back; and when it was claimed in between,
  * and given back, or met late in another state of the same second, or its label was renamed, which the tracker dates
  * nowhere: a tool that read nothing meanwhile has it as it is.
  */

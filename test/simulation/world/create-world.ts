@@ -114,7 +114,7 @@ function noteRead({ model }: World, { request: { method, path } }: Call): void {
     if (path === ISSUES || path === `${ISSUES}/${number}`) state.wasTold = true;
 }
 
-/** What the tracker has is true, whoever changed it. */
+/** The model takes over the tracker's state, whoever changed it. */
 function noteTruth(
   { model, scheduler }: World,
   { action, issue, repository }: TrackerChange,

@@ -6,11 +6,11 @@ import { createBackend, type Request } from '#adapters/sqlite/writing/transactio
 import type { Database, Statements, Tx } from '#shared/database.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 
-/** What befalls the thread that writes. */
+/** Faults of the thread that writes. */
 type EngineFaults = {
   /** Ms until it takes, or its response arrives. */
   delayMs(): number;
-  /** What becomes of a commit. `lost`: it is done, and its response is not. */
+  /** Fate of a commit. `lost`: it is done, and its response is not. */
   onCommit(): 'done' | 'full' | 'lost';
 };
 

@@ -25,7 +25,7 @@ export type InstanceWorld = EngineWorld & {
 /** An instance of the service, made by the composition of production, without the HTTP in front of it. */
 export type Instance = {
   owner: Owner;
-  /** What webhooks told it of issues: the newest of each. */
+  /** The newest of each issue that webhooks told it of. */
   learnt: Map<number, Learnt>;
   /** Undefined until it serves. */
   served: Served | undefined;

@@ -5,7 +5,7 @@ import type { World } from './world.ts';
 const LOCKED_MS = 3 * SECOND;
 const QUOTA = 5000;
 
-/** What befalls all instances at once, for a while. To be called after each step. */
+/** Faults that befall all instances at once, for a while. To be called after each step. */
 export function beginOutages(world: World): void {
   const { scheduler, weather } = world;
   if (scheduler.random() < weather.locked) holdLock(world);

@@ -23,9 +23,9 @@ export type Scheduled = { cancel(): void; moveTo(at: number): void };
 
 /** Chances of one seed, as it draws them at its beginning. */
 type Tempo = {
-  /** That time leaps over several timers where nothing else is to be done. */
+  /** Of a leap over several timers where nothing else is to be done. */
   leap: number;
-  /** How far at most, in ms. */
+  /** The longest leap, in ms. */
   leapMs: number;
 };
 

@@ -3,7 +3,7 @@ import type { Engine, EngineWorld } from './engine.ts';
 import type { Inspector } from './inspector.ts';
 import type { Owner } from './scheduler.ts';
 
-/** What the instances of one history share. */
+/** The store that the instances of one history share. */
 export type SimulatedStore = {
   inspector: Inspector;
   search: SearchVersions;
@@ -15,7 +15,7 @@ export type SimulatedStore = {
   settled?: () => Promise<void>;
   /** Rows of this engine alone that refer to others without a foreign key, or have lost them. */
   orphans: Readonly<Record<string, string>>;
-  /** Where these bytes stand in it. */
+  /** Places in it at which these bytes stand. */
   placesOf(text: string): string[];
   close(): void;
 };

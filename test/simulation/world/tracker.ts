@@ -8,7 +8,7 @@ import { newUuid } from '#shared/ids.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { REPOSITORY, TOKENS, WEBHOOK_SECRET } from './settings.ts';
 
-/** What becomes of a call to the tracker. */
+/** Fate of a call to the tracker. */
 export type CallFate =
   | 'answered'
   /** Nothing arrives there; the connection breaks. */

@@ -1,6 +1,6 @@
 import type { CallFate } from './tracker.ts';
 
-/** What goes wrong, and how often: shares of 1, and ms. */
+/** Faults, and how often they come: shares of 1, and ms. */
 export type Weather = {
   delayed: number;
   delayMs: number;

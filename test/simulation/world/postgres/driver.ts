@@ -22,7 +22,7 @@ type Line = {
 
 /** One history. */
 export type Play = {
-  /** What befalls those who connect from now on. */
+  /** Fate of those who connect from now on. */
   deps?: EngineWorld;
   underWay: UnderWay;
   lines: Map<pg.Client, Line>;

@@ -9,7 +9,7 @@ type Asking = { processID: number | null };
 
 export type UnderWay = ReturnType<typeof createUnderWay>;
 
-/** What goes on at a server that no scheduler can order. `findWaiting`: its processes that wait for a lock. */
+/** Work at a server that no scheduler can order. `findWaiting`: its processes that wait for a lock. */
 export function createUnderWay(findWaiting: () => number[]) {
   const requests = new Set<Asking>();
   const notifications = new Set<string>();
