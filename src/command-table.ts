@@ -2,7 +2,7 @@
 import { createAccess } from '#access/index.ts';
 import type { ImportServer } from '#catalog/import/import-target.ts';
 import { type CommandEntry, commandOf, type Open } from '#cli/command.ts';
-import type { TrackerRequest } from '#cli/commands/serve.ts';
+import type { LoneTrackerRequest } from '#cli/commands/serve.ts';
 import type { Program } from '#compose/service.ts';
 import { openStore, type Store } from '#compose/store.ts';
 import type { Config } from '#config/schema/schema.ts';
@@ -31,7 +31,7 @@ function commandsOfService(program: Program): CommandEntry[] {
       (await import('#compose/service.ts')).startConfigured(program, load, stopping),
     startSandbox: async (request: { port: string | undefined; print: (text: string) => void }) =>
       (await import('#compose/sandbox.ts')).startSandboxService(program, request),
-    startTracker: async (request: TrackerRequest) =>
+    startTracker: async (request: LoneTrackerRequest) =>
       (await import('#compose/sandbox.ts')).startTrackerOnly(program, request),
   };
   return [

@@ -21,7 +21,7 @@ import { listenError } from './start-error.ts';
 export type SandboxRequest = {
   /** `--port`, as it was typed. */
   port: string | undefined;
-  /** Gets the commands to paste once everything listens. */
+  /** Gets what to do with it once everything listens. */
   print: (text: string) => void;
 };
 
@@ -39,7 +39,7 @@ export async function startSandboxService(
     const { log, service } = await start(program, request, cleanup);
     return {
       url: service.url,
-      reload: () => log.info({}, 'nothing to reload: the sandbox has no configuration file'),
+      reload: () => tellNothingToReload(log),
       stop: async () => {
         await service.stop();
         await cleanup.releaseAll();
@@ -113,15 +113,10 @@ async function createDemoKey({ access }: Service): Promise<string> {
   return issued.key.reveal();
 }
 
-export type TrackerRequest = TrackerAloneOptions & {
-  /** Gets a configuration once it listens. */
-  print: (text: string) => void;
-};
-
 /** The sandbox's tracker alone: `trackport sandbox --tracker-only`. @throws {StartError} for a port that is taken */
 export async function startTrackerOnly(
   { clock, logOutput }: Program,
-  request: TrackerRequest,
+  request: TrackerAloneOptions & Pick<SandboxRequest, 'print'>,
 ): Promise<{ stop(): Promise<void>; reload(): void }> {
   const { print, port } = request;
   const log = createLog('info', logOutput);
@@ -133,8 +128,12 @@ export async function startTrackerOnly(
   log.info({ version: VERSION, commit: COMMIT, url: tracker.url }, 'listening');
   return {
     stop: () => tracker.close(),
-    reload: () => log.info({}, 'nothing to reload: the sandbox has no configuration file'),
+    reload: () => tellNothingToReload(log),
   };
+}
+
+function tellNothingToReload(log: Log): void {
+  log.info({}, 'nothing to reload: the sandbox has no configuration file');
 }
 
 /** Settings of the service that the tracker's webhook leads to. */

@@ -24,7 +24,7 @@ import type { Access } from '#access/index.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { Leads } from '#leads/index.ts';
-import type { TrackerEvent } from '#leads/lead-tracker.ts';
+import type { TrackerDelivery, TrackerEvent } from '#leads/lead-tracker.ts';
 import type { Partners } from '#partners/index.ts';
 import type { Idempotency } from '#shared/idempotency.ts';
 import type { ServiceReports } from './readiness.ts';
@@ -158,15 +158,6 @@ export type BearerApplication = {
   catalog: Catalog;
   readSpecBody: ReadSpecBody;
   idempotency: Idempotency;
-};
-
-/** A delivery of the tracker's webhook as it came. */
-export type TrackerDelivery = {
-  /** `X-GitHub-Event`. */
-  event: string | undefined;
-  /** `X-Hub-Signature-256`. */
-  signature: string | undefined;
-  rawBody: Buffer;
 };
 
 export type TrackerWebhook = {

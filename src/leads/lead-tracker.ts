@@ -3,6 +3,8 @@
  * that folder knows Octokit.
  */
 
+import { TrackportError } from '#shared/errors.ts';
+
 /** Lag of a replica of the tracker: it may answer as before a change, and of a new issue that there is none. */
 export const REPLICA_LAG_MAX_MS = 15_000;
 
@@ -102,6 +104,23 @@ export type LeadTracker = {
   /** Undefined until the first response. */
   quota(): TrackerQuota | undefined;
 };
+
+/** A delivery of the tracker's webhook, as it came. */
+export type TrackerDelivery = {
+  /** `X-GitHub-Event`. The signature does not cover it. */
+  event?: string | undefined;
+  /** `X-Hub-Signature-256`. */
+  signature?: string | undefined;
+  rawBody: Buffer;
+};
+
+/** The refusal of a delivery whose signature proves nothing, whoever finds that out. */
+export function unsignedDelivery(): TrackportError {
+  return new TrackportError('unauthorized', {
+    detail: 'X-Hub-Signature-256 is missing or does not match the body.',
+    challenge: 'Signature',
+  });
+}
 
 /** A webhook of the tracker, reduced to what readers and the lead directory need. */
 export type TrackerEvent =

@@ -1,4 +1,4 @@
-import { type Clock, DAY } from '#shared/clock.ts';
+import { type Clock, dayOf } from '#shared/clock.ts';
 import { type Database, send } from '#shared/database.ts';
 import type { Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
@@ -105,8 +105,6 @@ export function createTraffic({
     close: () => late.close(),
   };
 }
-
-const dayOf = (at: number): number => Math.floor(at / DAY);
 
 function merge<T extends TrafficSum>(older: T, newer: T): T {
   return {

@@ -20,6 +20,9 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
+/** The UTC day of an instant, in days since the Unix epoch. */
+export const dayOf = (at: number): number => Math.floor(at / DAY);
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),

@@ -1,15 +1,15 @@
 /** Runs in a thread, for large deliveries of the tracker's webhook. */
 import { Secret } from '#shared/crypto/secret.ts';
 import { releaseMemory } from '#shared/bytes.ts';
-import type { TrackerEvent } from '#leads/lead-tracker.ts';
+import type { TrackerDelivery, TrackerEvent } from '#leads/lead-tracker.ts';
 import type { RepositoryName } from './repository.ts';
-import { createWebhookVerifier, type WebhookDelivery } from './webhook.ts';
+import { createWebhookVerifier } from './webhook.ts';
 
 export type VerifyJob = {
   secrets: readonly string[];
   name: RepositoryName;
   repositoryId: number | undefined;
-  delivery: Omit<WebhookDelivery, 'rawBody'> & { rawBody: Uint8Array };
+  delivery: Omit<TrackerDelivery, 'rawBody'> & { rawBody: Uint8Array };
 };
 
 /** As `verify` of `createWebhookVerifier`; bytes arrive without being a `Buffer`. */

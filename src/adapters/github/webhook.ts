@@ -1,22 +1,12 @@
 import { Webhooks } from '@octokit/webhooks';
 import { z } from 'zod';
 
-import type { TrackerEvent } from '#leads/lead-tracker.ts';
-import { TrackportError } from '#shared/errors.ts';
+import { type TrackerDelivery, type TrackerEvent, unsignedDelivery } from '#leads/lead-tracker.ts';
 import { isRecord, parseTrustedJson } from '#shared/text/json.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 
 import { isName, issueSchema } from './issue.ts';
 import type { RepositoryName } from './repository.ts';
-
-/** One call of the tracker's webhook, as it came. */
-export type WebhookDelivery = {
-  /** `X-GitHub-Event`. The signature does not cover it. */
-  event?: string;
-  /** `X-Hub-Signature-256`. */
-  signature?: string;
-  rawBody: Buffer;
-};
 
 export type WebhookVerifier = {
   /**
@@ -24,7 +14,7 @@ export type WebhookVerifier = {
    * @throws {unauthorized} unless the signature holds under one of the secrets
    * @throws {malformed-json} when it holds but the body is no JSON
    */
-  verify(delivery: WebhookDelivery): Promise<TrackerEvent>;
+  verify(delivery: TrackerDelivery): Promise<TrackerEvent>;
 };
 
 /** The repository whose webhook is accepted. */
@@ -46,21 +36,14 @@ export function createWebhookVerifier(watched: WatchedRepository): WebhookVerifi
   return {
     verify: async ({ event, signature = '', rawBody }) => {
       const text = rawBody.toString('utf8');
-      if (text === '' || signature === '') return refuseSignature();
+      if (text === '' || signature === '') throw unsignedDelivery();
       const verdicts = await Promise.all(verifiers.map(({ verify }) => verify(text, signature)));
-      if (!verdicts.includes(true)) return refuseSignature();
+      if (!verdicts.includes(true)) throw unsignedDelivery();
       // The tracker writes each name once. Should it ever not: a lost event would be worse than a doubt.
       // The bytes of this text are what was signed: nothing was lost when they were decoded.
       return toTrackerEvent(watched, event, parseTrustedJson(text));
     },
   };
-}
-
-function refuseSignature(): never {
-  throw new TrackportError('unauthorized', {
-    detail: 'X-Hub-Signature-256 is missing or does not match the body.',
-    challenge: 'Signature',
-  });
 }
 
 const IGNORED: TrackerEvent = { kind: 'ignored' };

@@ -1,11 +1,11 @@
 /** Tells who reads which version: those who look after it, and the readers themselves. */
-import { DAY } from '#shared/clock.ts';
+import { DAY, dayOf } from '#shared/clock.ts';
 import type { Statements } from '#shared/database.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 import type { VersionRecord, VersionRef } from '../version/artifact.ts';
 import type { Catalog, Reader } from '../index.ts';
 import { findArtifact, refuseUnknown } from '../version/read-version.ts';
-import { dayOf, type ReaderRef, USAGE_DAYS } from './record-reads.ts';
+import { type ReaderRef, USAGE_DAYS } from './record-reads.ts';
 
 /** A reader of a version in the last 90 days. */
 export type VersionReader = ReaderRef & {

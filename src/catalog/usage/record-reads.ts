@@ -1,4 +1,4 @@
-import { type Clock, DAY } from '#shared/clock.ts';
+import { type Clock, dayOf } from '#shared/clock.ts';
 import { type Database, send } from '#shared/database.ts';
 import type { Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
@@ -83,8 +83,6 @@ async function addReads(db: Database, counts: readonly ReadCount[], today: numbe
     send(tx, REMOVE_BEFORE, { day: today - USAGE_DAYS + 1 });
   });
 }
-
-export const dayOf = (at: number): number => Math.floor(at / DAY);
 
 /** Clients of tokens that name none. */
 const UNKNOWN = 'unknown';

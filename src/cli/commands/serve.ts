@@ -14,7 +14,7 @@ type Running = {
 };
 
 /** Settings of the sandbox's tracker when it runs alone. */
-export type TrackerRequest = {
+export type LoneTrackerRequest = {
   port: number;
   issues?: number;
   latencyMs: number;
@@ -32,7 +32,7 @@ export type Launcher = {
     print: (text: string) => void;
   }): Promise<Running>;
   /** Starts the sandbox's tracker alone. `print` gets a configuration for it. */
-  startTracker(request: TrackerRequest): Promise<Running>;
+  startTracker(request: LoneTrackerRequest): Promise<Running>;
 };
 
 type ServeContext = CommandContext<Launcher>;
@@ -108,7 +108,7 @@ function runTracker(context: ServeContext, options: SandboxOptions): Promise<voi
   const latencyMs = durationOption('--latency', latency);
   if (latencyMs > MINUTE) throw new UsageError(`--latency takes up to 1m, not "${latency}"`);
   const { services, terminal } = context;
-  const request: TrackerRequest = {
+  const request: LoneTrackerRequest = {
     port,
     ...(issues !== undefined && { issues: numberOption('--issues', issues) }),
     latencyMs,

@@ -1,8 +1,8 @@
 import { setImmediate as afterResponse } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { TrackerEvent } from '#leads/lead-tracker.ts';
-import { type ErrorCode, TrackportError } from '#shared/errors.ts';
+import { type TrackerEvent, unsignedDelivery } from '#leads/lead-tracker.ts';
+import type { ErrorCode } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
 import type { WebhookRefusal } from '#shared/outcomes/refusals.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
@@ -62,12 +62,7 @@ export function githubWebhookRoutes(app: HttpApp, context: AreaContext): void {
 function refuseUnsigned({ rethrowRefusal }: AreaContext, request: FastifyRequest): void {
   const { 'content-type': type, 'x-hub-signature-256': signature } = request.headers;
   if (type !== undefined || (declaredBytes(request) ?? 0) > 0) requireJson(request);
-  if (isSignature(signature)) return;
-  const refusal = new TrackportError('unauthorized', {
-    detail: 'X-Hub-Signature-256 is missing or does not match the body.',
-    challenge: 'Signature',
-  });
-  rethrowRefusal(request.ip, refusal);
+  if (!isSignature(signature)) rethrowRefusal(request.ip, unsignedDelivery());
 }
 
 function textOf(header: string | string[] | undefined): string | undefined {

@@ -3,7 +3,7 @@ import { appendAudit } from '#shared/audit.ts';
 import { DAY } from '#shared/clock.ts';
 import { hideClaimed, hideKnown, noteLeads, readKnown } from '../lead-feed/note-changes.ts';
 import { send, type Statements, type Tx } from '#shared/database.ts';
-import { toRecords } from '#shared/sql.ts';
+import { toJson, toRecords } from '#shared/sql.ts';
 
 /** Leads that one event claims, or gives back, as a store writes them. */
 export type ClaimOrder = {
@@ -144,9 +144,14 @@ export async function claimedBy(
   return (await claimsHeld(db, repositoryId, [event])).get(event) ?? [];
 }
 
-/** The leads that an event holds, for `event.lead_ids`. */
+/** The leads that an event holds, for `event.lead_ids` of a record. */
+export function leadIdsOf(numbers: readonly number[]): string[] | undefined {
+  return numbers.length > 0 ? numbers.map(String) : undefined;
+}
+
+/** The same for a parameter. */
 export function toLeadIds(numbers: readonly number[]): string | undefined {
-  return numbers.length > 0 ? JSON.stringify(numbers.map(String)) : undefined;
+  return toJson(leadIdsOf(numbers));
 }
 
 export function fromLeadIds(leadIds = '[]'): number[] {

@@ -10,6 +10,7 @@ import {
   claimedBy,
   insertClaims,
   REPOSITORY_NOT_KNOWN,
+  leadIdsOf,
   putStanding,
 } from '#leads/claims/claim-leads.ts';
 
@@ -145,7 +146,7 @@ function toEventRow(
     outcome,
     note: event.note ?? (isReused ? 'event-id-reused' : undefined),
     names: toNameKinds(event.names),
-    leadIds: leads.length > 0 ? leads.map(String) : undefined,
+    leadIds: leadIdsOf(leads),
     lastError,
     digest: sealer.seal(digestIdentity(receipt.id, position), event.digest),
     isDeletion: isDeletion(receipt),

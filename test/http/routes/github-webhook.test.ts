@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createLimiter } from '#access/limit.ts';
-import type { HttpApp, TrackerDelivery, TrackerWebhook } from '#http/context.ts';
-import type { TrackerEvent } from '#leads/lead-tracker.ts';
+import type { HttpApp, TrackerWebhook } from '#http/context.ts';
+import type { TrackerDelivery, TrackerEvent } from '#leads/lead-tracker.ts';
 import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { buildTestApp } from '../../support/http/app.ts';

@@ -16,6 +16,7 @@ import {
   claimsOf,
   confirmClaims,
   claimsHeld,
+  leadIdsOf,
   insertClaims,
   provisionalClaims,
   withdrawClaims,
@@ -217,7 +218,7 @@ function toRow(
 ): object {
   const { item, match, leads } = one;
   const { progress, dueAt, attempts, step } = one.plan ? beginActing(one.plan, one) : one.next;
-  const leadIds = leads.length > 0 ? leads.map(String) : undefined;
+  const leadIds = leadIdsOf(leads);
   const note = match.conflicts.length > 0 ? CONFLICT : undefined;
   return { event: item.event, progress, leadIds, dueAt, attempts, note, step };
 }

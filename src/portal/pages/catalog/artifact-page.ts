@@ -5,6 +5,7 @@ import type { Catalog } from '#catalog/index.ts';
 import { listVersions, readSpec, listAudit } from '#catalog/reading/read-catalog.ts';
 import { readUsage } from '#catalog/usage/read-usage.ts';
 import { foldId, type Member, type VersionRecord } from '#catalog/version/artifact.ts';
+import { auditSubject } from '#catalog/version/read-version.ts';
 import { type VersionView, readView } from '#catalog/version/version-view.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { cursorFilter, pageOf, present, textFilter } from '../../filters.ts';
@@ -280,7 +281,7 @@ const DONE: Readonly<Record<string, string>> = {
 function auditCard({ shown, entries, person }: ShownArtifact, viewer: Viewer): Html {
   const { workspaceId, id } = shown.record;
   const all = may(person, SECTIONS.audit.scope) && {
-    aside: link(auditOf(`artifact/${workspaceId}/${foldId(id)}`), 'All changes'),
+    aside: link(auditOf(auditSubject(workspaceId, id)), 'All changes'),
   };
   const lines = entries.map(({ at, action, actor, changes }) => {
     const version = changes?.['version'];

@@ -8,6 +8,7 @@ import {
   isWorkspace,
   WORKSPACE_RULE,
 } from '#access/grant.ts';
+import { foldLabel } from '#leads/model/labels.ts';
 import { DAY } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import { type Choice, checks, held, type HeldForm, input, textArea } from '../../shell/forms.ts';
@@ -112,9 +113,9 @@ export function grantsDigest(grants: readonly Grant[]): string {
 export type KnownLabels = readonly string[] | undefined;
 
 export async function knownLabels({ tracker }: PortalContext): Promise<KnownLabels> {
-  const own = new Set(tracker.ownLabels().map(fold));
+  const own = new Set(tracker.ownLabels().map(foldLabel));
   const all = await tracker.labels().catch(() => undefined);
-  return all?.filter((name) => !own.has(fold(name)));
+  return all?.filter((name) => !own.has(foldLabel(name)));
 }
 
 /** Which leads a consumer sees: all, those with labels, none; and whose catalog. */
@@ -169,8 +170,8 @@ function labelFields(chosen: readonly string[], labels: KnownLabels, error?: str
   // Each stands twice in its box, and quotes and brackets are six characters each.
   if (names.length > BOXES_MAX || names.join('').length > BOX_CHARACTERS_MAX)
     return labelLines(chosen, known.length, error);
-  const folded = new Set(known.map(fold));
-  const gone = chosen.filter((name) => !folded.has(fold(name))).slice(0, GONE_MAX);
+  const folded = new Set(known.map(foldLabel));
+  const gone = chosen.filter((name) => !folded.has(foldLabel(name))).slice(0, GONE_MAX);
   const choices = [
     ...known.map((name) => ({ value: name, label: foreign(name, 60) })),
     ...gone.map((name) => ({
@@ -182,12 +183,12 @@ function labelFields(chosen: readonly string[], labels: KnownLabels, error?: str
     const unknown = 'The tracker cannot be asked for its labels now';
     return remark('warn', unknown, 'Try again in a minute.');
   }
-  const taken = new Set(chosen.map(fold));
+  const taken = new Set(chosen.map(foldLabel));
   return checks({
     kind: 'checkbox',
     name: 'label',
     label: 'Labels that a lead must carry, all of them',
-    chosen: choices.map(({ value }) => value).filter((value) => taken.has(fold(value))),
+    chosen: choices.map(({ value }) => value).filter((value) => taken.has(foldLabel(value))),
     choices,
     error,
     note: 'The labels of the tracker, without those of approval and deletion. Names compare without regard to case.',
@@ -246,8 +247,8 @@ function labelProblems(
 ): FieldProblem[] {
   if (label.length === 0)
     return [{ pointer: '#/label', code: 'required', detail: 'Choose at least one label.' }];
-  const known = new Set([...(labels ?? []), ...before].map(fold));
-  const unknown = new Set(label.filter((name) => !known.has(fold(name))));
+  const known = new Set([...(labels ?? []), ...before].map(foldLabel));
+  const unknown = new Set(label.filter((name) => !known.has(foldLabel(name))));
   return [...unknown].slice(0, PROBLEMS_MAX).map((name) => ({
     pointer: '#/label',
     code: 'unknown-label',
@@ -256,8 +257,6 @@ function labelProblems(
       : `The tracker cannot be asked whether it has “${cut(name, 60)}”. Try again in a minute.`,
   }));
 }
-
-const fold = (name: string): string => name.toLowerCase();
 
 /** The API offers to force a name that another consumer has; the portal does not. */
 export function inWords(problem: FieldProblem): FieldProblem {
