@@ -118,7 +118,7 @@ async function composeLeads(
     tracker: leadTracker,
     store: store.leads,
     feedIntervalMs: config.leads.feedInterval,
-    isMatched: () => Object.keys(settings.current().partners).length > 0,
+    hasPartners: () => Object.keys(settings.current().partners).length > 0,
     identifyRepository: () => repository.identify(),
     rules,
     key: directoryKeyOf(store),
@@ -131,7 +131,7 @@ async function composeLeads(
     clock,
     log,
     tracker: leadTracker,
-    claims: createClaimView(store.leads),
+    claimView: createClaimView(store.leads),
     filler,
     instanceChanges,
     cursors: store.cursors,
@@ -229,7 +229,6 @@ function composePartners(app: Omit<App, 'partners' | 'webhook'>): Partners {
   const { secretKey, cursors, database: db } = store;
   const instance = newUuid();
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
-  const name = config.tracker.repository.toLowerCase();
   const metricsOfPartners = partnerRegistry(app);
   const seed = deriveKey(secretKey, 'certificates');
   const partners = createPartners({
@@ -241,7 +240,7 @@ function composePartners(app: Omit<App, 'partners' | 'webhook'>): Partners {
     },
     watchWrite: (write) => store.writes.watch(write),
     db,
-    repository: name,
+    repository: store.leads.repository,
     instance,
     sealer,
     workerLease: store.workerLease(instance),

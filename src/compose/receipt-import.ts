@@ -21,7 +21,7 @@ export function openImporter({
   clock: Clock;
 }): ReceiptImporter {
   const { database: db, secretKey } = store;
-  const repository = config.tracker.repository.toLowerCase();
+  const { repository } = store.leads;
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
   return createImporter({
     db,

@@ -105,7 +105,7 @@ async function openBy(
   }
 }
 
-/** The same of an engine that is open. `repository` is `owner/name` of the tracker's. */
+/** The same of an engine that is open. `repository` is the tracker's as it is configured. */
 export function createStore(
   engine: Engine,
   { repository, secretKey, clock }: { repository: string; secretKey: Buffer; clock: Clock },

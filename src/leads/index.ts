@@ -20,7 +20,7 @@ type LeadsOptions = {
   clock: Clock;
   log: Log;
   tracker: LeadTracker;
-  claims: ClaimView;
+  claimView: ClaimView;
   filler: Pick<DirectoryFiller, 'identify' | 'apply' | 'settled'>;
   instanceChanges: InstanceChanges;
   cursors: CursorSealer;
@@ -82,7 +82,7 @@ export function createLeads(options: LeadsOptions): Leads {
     clock,
     cache,
     pages: createPageCache(cache, Math.floor(cacheBytesMax * PAGES_SHARE)),
-    claimView: options.claims,
+    claimView: options.claimView,
     cursors,
     approvedLabel: rules.approvedLabel,
     deletedLabel: () => foldLabel(rules.deletedLabel),

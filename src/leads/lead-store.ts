@@ -1,8 +1,11 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Database, Tx } from '#shared/database.ts';
 
-/** The repository that the configured name means; `name` is in lower case. */
-export type KnownRepository = { id: number; name: string };
+/** The tracker's repository as the store names it: `owner/name` in lower case. `createStore` makes it, once. */
+export type StoredRepositoryName = string;
+
+/** The repository that the configured name means. */
+export type KnownRepository = { id: number; name: StoredRepositoryName };
 
 /** News of the directory: leads with these numbers, or people who are known by these hashes from now on. */
 type Learnt = { numbers: readonly number[] } | { hashes: readonly Buffer[] };
@@ -18,8 +21,7 @@ export type ClaimLearnt = (
 /** The store, with what all statements about leads have in common. */
 export type LeadStore = {
   db: Database;
-  /** `owner/name` of the tracker's repository, in lower case. */
-  repository: string;
+  repository: StoredRepositoryName;
   clock: Pick<Clock, 'now'>;
 };
 

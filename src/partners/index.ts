@@ -8,7 +8,7 @@ import type { CursorSealer } from '#shared/pagination/page.ts';
 import { acceptDelivery, type Delivery } from './intake/accept-delivery.ts';
 import {
   type PartnerRequest,
-  refuseUnread,
+  refusalOfUnread,
   type UnreadRequest,
   verifyRequest,
 } from './intake/signed-request.ts';
@@ -89,8 +89,8 @@ export function createPartners(options: PartnersOptions) {
   return {
     /** True when the configuration in force names any. */
     hasPartners: () => partners().all().length > 0,
-    refuseUnread: (request: UnreadRequest) =>
-      refuseUnread({ partners: partners(), clock }, request),
+    refusalOfUnread: (request: UnreadRequest) =>
+      refusalOfUnread({ partners: partners(), clock }, request),
     /** A verified request goes into the record of traffic. */
     verify: (request: PartnerRequest) => {
       const verdict = verifyRequest({ partners: partners(), clock }, request);

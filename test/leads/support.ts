@@ -125,7 +125,7 @@ export function createWorld(
     log: silentLog,
     clock,
     tracker,
-    claims: {
+    claimView: {
       current: () => {
         looks += 1;
         return Promise.resolve(claims);

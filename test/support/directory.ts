@@ -124,5 +124,5 @@ export async function ageDirectory(session: Statements): Promise<void> {
 /** Wait of a filler where matching alone needs the directory. */
 export const matchedOnly = {
   feedIntervalMs: MINUTE,
-  isMatched: () => true,
+  hasPartners: () => true,
 };

@@ -31,7 +31,7 @@ export function requirePartnerId(area: PartnerArea, request: FastifyRequest): vo
 /** Refuses, before the body is read, what no body could mend. */
 export function refuseUnread(area: PartnerArea, request: FastifyRequest): void {
   const { rawHeaders } = request.raw;
-  const refused = area.partners.refuseUnread({
+  const refused = area.partners.refusalOfUnread({
     partnerId: partnerIdOf(request),
     headerValues: (name) => headerValues(request, name),
     everyValue: rawHeaders.filter((_, index) => index % 2 === 1),

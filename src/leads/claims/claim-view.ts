@@ -1,7 +1,7 @@
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import type { Database } from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
-import type { LeadStore } from '../lead-store.ts';
+import type { LeadStore, StoredRepositoryName } from '../lead-store.ts';
 
 /** The leads that deletions have claimed at one moment. Claimed leads do not exist for readers. */
 export type Claims = { has(number: number): boolean };
@@ -60,7 +60,7 @@ const CLAIMED = `
  * Called for every response with leads, on every instance: reads one row when no claim was made, else the
  * new claims, and all of them after a release or a failover. One call at a time.
  */
-function createClaimReader(db: Database, repository: string): () => Promise<Claims> {
+function createClaimReader(db: Database, repository: StoredRepositoryName): () => Promise<Claims> {
   let row: VersionRow | undefined;
   let lastId = 0;
   let numbers = new Set<number>();

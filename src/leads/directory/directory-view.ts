@@ -1,4 +1,4 @@
-import type { LeadStore } from '../lead-store.ts';
+import type { LeadStore, StoredRepositoryName } from '../lead-store.ts';
 import type { DirectoryState, IdentityKind } from './lead-directory.ts';
 import { READING_VERSION } from '../model/identity.ts';
 import type { DirectoryView, MatchName } from './match.ts';
@@ -11,8 +11,11 @@ export const NAMED =
 
 const READ_REPOSITORY_ID = 'SELECT repository_id FROM tracker_repository WHERE name = @name';
 
-/** As the tracker named it last. `name` is `owner/name` in lower case. */
-export async function readRepositoryId(db: Statements, name: string): Promise<number | undefined> {
+/** As the tracker named it last. */
+export async function readRepositoryId(
+  db: Statements,
+  name: StoredRepositoryName,
+): Promise<number | undefined> {
   return (await db.get<{ repositoryId: number }>(READ_REPOSITORY_ID, { name }))?.repositoryId;
 }
 
@@ -122,12 +125,12 @@ type LeadRow = { number: number; createdAt: number };
 type KeyRow = { number: number; keyHash: Buffer; kind?: IdentityKind };
 
 /**
- * Reads all that the lead directory of the repository `name` (`owner/name` in lower case) knows of these names, at
- * once, so that the rule of matching can ask for it without waiting.
+ * Reads all that the lead directory of the repository `name` knows of these names, at once, so that the rule of
+ * matching can ask for it without waiting.
  */
 export async function readDirectoryView(
   db: Statements,
-  name: string,
+  name: StoredRepositoryName,
   names: readonly MatchName[],
 ): Promise<DirectoryView> {
   if (names.length === 0) return emptyView;

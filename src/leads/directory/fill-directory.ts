@@ -45,7 +45,7 @@ type Directory = {
   /** The sub-key for directory hashes. */
   key: Buffer;
   feedIntervalMs: KeptDirectory['feedIntervalMs'];
-  isMatched: KeptDirectory['isMatched'];
+  hasPartners: KeptDirectory['hasPartners'];
   clock: Clock;
   log: Log;
 };

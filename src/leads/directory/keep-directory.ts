@@ -10,8 +10,8 @@ export type KeptDirectory = {
   isFollowed(since: number): Promise<boolean>;
   /** While somebody follows the lead feed, what no webhook told is in it within this time. */
   feedIntervalMs: number;
-  /** True while matching needs the directory, too. */
-  isMatched(): boolean;
+  /** True while there are partners, whose events are matched by the directory. */
+  hasPartners(): boolean;
   isComplete(): boolean;
   /** Crawls when it is time. */
   crawl(stopping: AbortSignal): Promise<void>;
@@ -82,7 +82,7 @@ async function run(
 
 async function keep(directory: KeptDirectory, stopping: AbortSignal): Promise<void> {
   const isFollowed = await directory.isFollowed(directory.clock.now() - FEED_READABLE_MS);
-  if (!isFollowed && !directory.isMatched()) return;
+  if (!isFollowed && !directory.hasPartners()) return;
   await directory.crawl(stopping);
   if (isFollowed) await directory.catchUp();
 }

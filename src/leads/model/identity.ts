@@ -27,13 +27,16 @@ export type LeadIdentity = { readonly [comparable]: true } & (
 
 const LEAD_ID_CHARACTERS_MAX = 64;
 
-/** No leading zeros: what is padded is a number of the partner's own. */
-const LEAD_ID = /^(?:#\s*)?([1-9]\d{0,14})$/;
+/**
+ * No leading zeros: what is padded is a number of the partner's own. Fifteen digits are as many as a
+ * number always keeps, and so one that no issue has stays a number of none.
+ */
+const TYPED_LEAD_ID = /^(?:#\s*)?([1-9]\d{0,14})$/;
 
 /** A lead's number, with or without `#` and blanks; undefined for what names none. */
 export function parseLeadId(text: string): number | undefined {
   if (text.length > LEAD_ID_CHARACTERS_MAX) return undefined;
-  const digits = LEAD_ID.exec(withoutInvisible(text).trim())?.[1];
+  const digits = TYPED_LEAD_ID.exec(withoutInvisible(text).trim())?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 

@@ -1,5 +1,6 @@
 /** Brings in, from a file of an operator's, what a partner sent in vain. */
 import { setImmediate } from 'node:timers/promises';
+import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { appendAudit, type Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
@@ -18,8 +19,8 @@ export type ImportedFile = { open: OpenFile; partner: Partner; path: PartnerPath
 /** The store that deliveries are brought into, and the partners that sent them. */
 type ImportTarget = Pick<Intake, 'writeReceipt' | 'hashKey' | 'latestCreation' | 'newId'> & {
   db: Database;
-  /** `owner/name` in lower case: whose leads are claimed. */
-  repository: string;
+  /** Its leads are claimed. */
+  repository: StoredRepositoryName;
   partners: readonly Partner[];
   /** The bytes that one delivery may have. */
   bytesMax: number;

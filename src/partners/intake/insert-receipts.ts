@@ -1,6 +1,7 @@
 import type { EventIdKeys, NewEvent, NewReceipt, Sorted } from './new-receipt.ts';
 import { type AskedAt, leadsToClaim, type MatchName, toNameKinds } from '#leads/directory/match.ts';
 import { digestIdentity, payloadIdentity, statusOf } from '../receipts/receipt.ts';
+import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import { sendRows, type Tx } from '#shared/database.ts';
 import { rowsInto, toRecords } from '#shared/sql.ts';
@@ -204,10 +205,10 @@ export type AcceptanceClaims = {
   claimedBy(event: number): Promise<number[]>;
 };
 
-/** Reads what the lead directory knows of all that these events name. `repository` is in lower case. */
+/** Reads what the lead directory knows of all that these events name. */
 export async function openAcceptanceClaims(
   tx: Tx,
-  repository: string,
+  repository: StoredRepositoryName,
   names: readonly MatchName[],
 ): Promise<AcceptanceClaims> {
   const [directory, repositoryId = REPOSITORY_NOT_KNOWN] = await Promise.all([

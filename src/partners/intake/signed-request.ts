@@ -69,11 +69,11 @@ function headersOf(
 }
 
 /**
- * Refuses a request that no body could make a good one, so that the body need not be read. Whether it
- * does depends on the headers and not on the partner: who holds the body back must not learn from
+ * Refusal of a request that no body could make a good one, so that the body need not be read. Whether
+ * there is one depends on the headers and not on the partner: who holds the body back must not learn from
  * the early response who is a partner, and which scheme is whose.
  */
-export function refuseUnread(
+export function refusalOfUnread(
   { partners, clock }: { partners: PartnerList; clock: Pick<Clock, 'now'> },
   request: UnreadRequest,
 ): RefusedRequest | undefined {

@@ -1,5 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
+import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Database, Tx } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
@@ -32,8 +33,8 @@ export type WriteReceipt = (receipt: NewReceipt) => Promise<Acceptance>;
 type WriteOptions = {
   /** Seals the bytes of events. */
   sealer: Sealer;
-  /** `owner/name` in lower case: whose leads are claimed. */
-  repository: string;
+  /** Its leads are claimed. */
+  repository: StoredRepositoryName;
 };
 
 /** Of receipts that share a transaction; one of more events is written alone. */
@@ -194,7 +195,7 @@ async function readOriginal(tx: Tx, receipt: number): Promise<Receipt> {
 /** Deletions that stand name whoever is merged into somebody whom they name. */
 async function claimMerged(
   tx: Tx,
-  repository: string,
+  repository: StoredRepositoryName,
   receipts: readonly NewReceipt[],
 ): Promise<void> {
   const hashes = receipts.flatMap(({ events }) => events.flatMap(({ merge }) => merge?.to ?? []));

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { setImmediate } from 'node:timers/promises';
 import { OF_REPOSITORY } from '#leads/claims/claim-view.ts';
 import type { RemovalReaders } from '#leads/lead-feed/removal-readers.ts';
+import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Statements } from '#shared/database.ts';
 import {
-  erasureOf,
+  toldErasure,
   erasures,
   openDigest,
   type Outcome,
@@ -134,8 +135,8 @@ type EventRow = Pick<
 /** The receipts of an instance, and the readers of their leads. */
 export type CertifiedReceipts = {
   db: Statements;
-  /** `owner/name` in lower case: of its leads it is known who reads them. */
-  repository: string;
+  /** Of its leads it is known who reads them. */
+  repository: StoredRepositoryName;
   sealer: Pick<Sealer, 'open'>;
   clock: Pick<Clock, 'now'>;
   openReaders: OpenReaders;
@@ -203,7 +204,7 @@ function toEvent(
   const { completedAt, claimedAt, releasedAt } = row;
   const remains = fromJson(row.remains) as ReceiptEventDetail['remains'];
   const digest = row.digest && openDigest(of.sealer, { ...of, position }, row.digest);
-  const { erasure, ...left } = erasureOf({ completedAt, erasure: row.erasure, remains });
+  const { erasure, ...left } = toldErasure({ completedAt, erasure: row.erasure, remains });
   return {
     position,
     eventType,

@@ -5,7 +5,7 @@ import { eventReasons } from '#shared/outcomes/event-reasons.ts';
 import { eventNotes } from '#shared/outcomes/events.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import {
-  erasureOf,
+  toldErasure,
   erasures,
   nameKinds,
   type Outcome,
@@ -194,7 +194,7 @@ function toEventOut(
   const { completedAt, acknowledgedAt, history, erasure: _e, remains: _r, ...same } = shown;
   return {
     ...same,
-    ...erasureOf(event),
+    ...toldErasure(event),
     lastError: whyOf(path, event),
     ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
     ...(acknowledgedAt !== undefined && { acknowledgedAt: toRfc3339(acknowledgedAt) }),

@@ -201,7 +201,7 @@ export function leftFields({ outcome, lastError }: ReceiptEvent): boolean {
 type Erased = Pick<ReceiptEventDetail, 'erasure' | 'remains' | 'completedAt'>;
 
 /** Erasure as it may be told: nothing while the event is open, whatever it had come to before. */
-export function erasureOf({
+export function toldErasure({
   completedAt,
   erasure,
   remains,

@@ -4,7 +4,7 @@ import { type Clock, DAY, SECOND, toRfc3339 } from '#shared/clock.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { TrackportError } from '#shared/errors.ts';
 import {
-  erasureOf,
+  toldErasure,
   type PartnerPath,
   type Receipt,
   type ReceiptEventDetail,
@@ -168,7 +168,7 @@ function toStatusEvent(path: PartnerPath, event: ReceiptEventDetail): StatusEven
     eventType,
     eventId,
     outcome,
-    ...erasureOf(event),
+    ...toldErasure(event),
     ...(completedAt !== undefined && {
       note,
       lastError: whyOf(path, event),

@@ -6,6 +6,7 @@ import {
 } from '#leads/claims/claim-leads.ts';
 import { readDirectoryView, readRepositoryId } from '#leads/directory/directory-view.ts';
 import { type AskedAt, type Match, matchLeads, type MatchName } from '#leads/directory/match.ts';
+import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { EVENTS_OF_LEAD } from '../receipts/receipt-conditions.ts';
@@ -57,8 +58,8 @@ const OVERTAKEN = `
     AND last_error IS DISTINCT FROM 'forbidden'
     AND rank < (SELECT rank FROM event WHERE id = @event) LIMIT 1`;
 
-/** The store, and the repository whose leads are looked for: `owner/name` in lower case. */
-type Repository = { db: Database; repository: string };
+/** The store, and the repository whose leads are looked for. */
+type Repository = { db: Database; repository: StoredRepositoryName };
 
 /**
  * `matchLeads` over the lead directory as it is now. `unknownLeadId`: the number that is among the names and that the
@@ -154,7 +155,11 @@ async function foundLeads(db: Database, event: number): Promise<number[]> {
 }
 
 /** Only leads of the repository that the configured name means now: others must not be touched. */
-async function claimedLeads(db: Database, repository: string, event: number): Promise<number[]> {
+async function claimedLeads(
+  db: Database,
+  repository: StoredRepositoryName,
+  event: number,
+): Promise<number[]> {
   const repositoryId = await readRepositoryId(db, repository);
   return repositoryId === undefined ? [] : claimedBy(db, { repositoryId, event });
 }

@@ -5,6 +5,7 @@ import {
   withdrawClaims,
 } from '#leads/claims/claim-leads.ts';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
+import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import { type Database, send, type Tx } from '#shared/database.ts';
@@ -279,11 +280,11 @@ const SETTLE = `
 /**
  * Ends the event; with DONE or IGNORED its payload is dropped, and with UNMATCHED every claim that no match has
  * confirmed is taken back. An event that came again meanwhile is matched anew at once instead, and so it is whenever it
- * is given back. `repository` is `owner/name` in lower case.
+ * is given back.
  */
 export async function settle(
   tx: Tx,
-  repository: string,
+  repository: StoredRepositoryName,
   item: Pick<WorkItem, 'event' | 'receiptId' | 'lease'>,
   settlement: Settlement & { now: number },
 ): Promise<SettleResult> {
@@ -303,7 +304,7 @@ export async function settle(
 /** Takes back all claims that no match has confirmed, for an event that names nobody. */
 async function withdrawAll(
   tx: Tx,
-  repository: string,
+  repository: StoredRepositoryName,
   { item, now }: { item: Pick<WorkItem, 'event' | 'receiptId'>; now: number },
 ): Promise<void> {
   const repositoryId = await readRepositoryId(tx, repository);

@@ -1,5 +1,6 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/directory/fill-directory.ts';
 import { REPLICA_LAG_MAX_MS } from '#leads/lead-tracker.ts';
+import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { longestJitteredWaitMs, type Random } from '#shared/resilience/backoff.ts';
@@ -32,8 +33,7 @@ import type { Stage, WorkCounts } from './work-item.ts';
 /** Store, tracker and configuration that the worker works with. */
 export type Workplace = {
   db: Database;
-  /** `owner/name` in lower case. */
-  repository: string;
+  repository: StoredRepositoryName;
   /** Holder of the right to work: another id for each start. */
   instance: string;
   /** Opens the bytes of events. */

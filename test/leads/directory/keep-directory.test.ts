@@ -7,13 +7,13 @@ import { createFakeClock } from '../../support/clock.ts';
 
 function setUp() {
   const clock = createFakeClock();
-  const needs = { isFollowed: false, isMatched: false, isFailing: false };
+  const needs = { isFollowed: false, hasPartners: false, isFailing: false };
   const done: string[] = [];
   let failure: string | undefined;
   const keeper = createDirectoryKeeper({
     isFollowed: async () => needs.isFollowed,
     feedIntervalMs: 20 * SECOND,
-    isMatched: () => needs.isMatched,
+    hasPartners: () => needs.hasPartners,
     isComplete: () => true,
     crawl: async () => {
       if (needs.isFailing) throw new TrackportError('tracker-unavailable');
@@ -44,7 +44,7 @@ test('looks at once when it is started again, as with the first partner', async 
   const { keeper, needs, after } = setUp();
   keeper.start();
   await after(SECOND);
-  needs.isMatched = true;
+  needs.hasPartners = true;
   keeper.start();
   expect(await after(SECOND)).toEqual(['crawl']);
 });
@@ -60,7 +60,7 @@ test('reads what changed for those who follow, once in each interval', async () 
 
 test('tells of a failure until it has gone well again', async () => {
   const { keeper, needs, after, failure } = setUp();
-  Object.assign(needs, { isMatched: true, isFailing: true });
+  Object.assign(needs, { hasPartners: true, isFailing: true });
   keeper.start();
   await after(0);
   expect(failure()).toBe('tracker-unavailable');

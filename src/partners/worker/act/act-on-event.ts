@@ -1,3 +1,4 @@
+import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
@@ -45,8 +46,7 @@ export type Acting = Omit<LeadWriter, 'labels' | 'pacer' | 'refusals'> & {
   pacer: Pacer;
   refusals: WriteRefusals;
   db: Database;
-  /** `owner/name` in lower case. */
-  repository: string;
+  repository: StoredRepositoryName;
   clock: Clock;
   reporter: OutcomeReporter;
   random: Random;
@@ -240,7 +240,7 @@ async function settleLeads(
   const leftFields = leads.some(({ fieldsRemain }) => fieldsRemain);
   return end(acting, item, {
     outcome: 'DONE',
-    ...erasureOf(leads),
+    ...erasureOfAll(leads),
     ...(leftFields && { lastError: 'fields-remain' }),
     attempts,
   });
@@ -264,13 +264,13 @@ function endFailed(
   leads: readonly LeadProgress[],
   why: { lastError: EventErrorCode; attempts: number },
 ): Promise<ActResult> {
-  const settlement: Settlement = { outcome: 'FAILED', ...why, ...erasureOf(leads) };
+  const settlement: Settlement = { outcome: 'FAILED', ...why, ...erasureOfAll(leads) };
   const issues = leads.filter(({ state }) => state !== 'done').map(({ number }) => number);
   return end(acting, item, settlement, issues);
 }
 
 /** Nothing is complete while one of the leads is not known to be. */
-function erasureOf(leads: readonly LeadProgress[]): Pick<Settlement, 'erasure' | 'remains'> {
+function erasureOfAll(leads: readonly LeadProgress[]): Pick<Settlement, 'erasure' | 'remains'> {
   const erasure = leastErasure(leads.map((lead) => lead.erasure));
   const isOverstated = erasure === 'complete' && leads.some((lead) => !lead.erasure);
   const left = new Set(leads.flatMap(({ remains = [] }) => remains));

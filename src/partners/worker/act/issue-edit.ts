@@ -245,10 +245,10 @@ export function finishLead(
   const held = new Set(lead.remains);
   if (revisions > 0) held.add('history');
   const remains = remainders.filter((one) => held.has(one));
-  return done({ ...lead, remains }, erasureOf(actions, lead));
+  return done({ ...lead, remains }, erasureByActions(actions, lead));
 }
 
-function erasureOf(
+function erasureByActions(
   actions: readonly Action[],
   { fieldsRemain }: LeadProgress,
 ): Erasure | undefined {

@@ -23,6 +23,7 @@ import {
 } from '#leads/claims/claim-leads.ts';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
 import { REQUEUE_REPEATED, withStep } from '../../receipts/requeue.ts';
+import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import type { Clock } from '#shared/clock.ts';
 import { type Database, send, type Tx } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
@@ -75,8 +76,7 @@ type Change = MatchChange & { item: WorkItem };
 /** The store that changes go to, and whoever is told of them. */
 type ChangeTarget = {
   db: Database;
-  /** `owner/name` in lower case. */
-  repository: string;
+  repository: StoredRepositoryName;
   clock: Clock;
   log: Log;
   reporter: OutcomeReporter;
@@ -146,12 +146,11 @@ export function endFailed(
  * Keeps matches in a few statements, however many they are. Leads are claimed for a deletion, and those in conflict
  * taken back; for good, with a `plan`, also what was claimed before the match was certain and is not among them. Each
  * withdrawal has a line in the audit log. The items are given back, with a `plan` due at once for their actions.
- * Returns the leads that each event holds, undefined for one whose lease is lost. `repository` is `owner/name` in
- * lower case, here and below.
+ * Returns the leads that each event holds, undefined for one whose lease is lost.
  */
 export async function keepMatches(
   tx: Tx,
-  repository: string,
+  repository: StoredRepositoryName,
   matches: readonly NewMatch[],
 ): Promise<(readonly number[] | undefined)[]> {
   const events = matches.map(({ item }) => item.event);

@@ -1,4 +1,5 @@
 import type { DirectoryFiller, LearnedLead } from '#leads/directory/fill-directory.ts';
+import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, sleepUntilAborted } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
@@ -13,8 +14,7 @@ export const MATCH_WAIT_MS = 400;
 /** Look-up of leads by their numbers, which needs no complete directory. */
 export type NumberLookUp = {
   db: Database;
-  /** `owner/name` in lower case. */
-  repository: string;
+  repository: StoredRepositoryName;
   filler: Pick<DirectoryFiller, 'learn'>;
   /** Earliest time of the next one, after one that failed; ms of the monotonic clock. */
   nextLookUp: { atMs: number };
