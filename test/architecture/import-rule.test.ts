@@ -112,19 +112,25 @@ let report: Report;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'trackport-canary-'));
-  copyFileSync('oxlint.config.ts', path.join(folder, 'oxlint.config.ts'));
+  mkdirSync(path.join(folder, 'docs'));
+  for (const file of ['oxlint.config.ts', 'docs/glossary.md'])
+    copyFileSync(file, path.join(folder, file));
   plant(forbidden);
   plant(allowed);
+  report = await lint(['src', 'sandbox']);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function lint(files: readonly string[]): Promise<Report> {
   const oxlint = path.resolve('node_modules/.bin/oxlint');
-  const run = await promisify(execFile)(oxlint, ['--format', 'json', 'src', 'sandbox'], {
+  const run = await promisify(execFile)(oxlint, ['--format', 'json', ...files], {
     cwd: folder,
   }).catch(
     (error: { stdout: string }) => error, // faults make it exit 1
   );
-  report = JSON.parse(run.stdout) as Report;
-});
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return JSON.parse(run.stdout) as Report;
+}
 
 /** One file per import: `src/leads/x.ts` becomes `src/leads/x0.ts`, `src/leads/x1.ts`, … */
 function plant(imports: Record<string, string[]>): void {
@@ -165,13 +171,24 @@ test('the environment can be read in src/config and at the edge only', async () 
     writeFileSync(path.join(folder, file), 'export const home = process.env.HOME;\n');
   };
   for (const file of ['src/leads/env.ts', 'src/http/env.ts', 'src/config/env.ts']) place(file);
-  const oxlint = path.resolve('node_modules/.bin/oxlint');
-  const args = ['--format', 'json', 'src/leads/env.ts', 'src/http/env.ts', 'src/config/env.ts'];
-  const run = await promisify(execFile)(oxlint, args, { cwd: folder }).catch(
-    (error: { stdout: string }) => error,
-  );
-  const flagged = (JSON.parse(run.stdout) as Report).diagnostics
+  const { diagnostics } = await lint(['src/leads/env.ts', 'src/http/env.ts', 'src/config/env.ts']);
+  const flagged = diagnostics
     .filter(({ code }) => code === 'node(no-process-env)')
     .map(({ filename }) => filename);
   expect(flagged.sort()).toEqual(['src/http/env.ts', 'src/leads/env.ts']);
+});
+
+test('a word that the glossary refuses as code is no name, nor is its plural', async () => {
+  const names = ['customer', 'Customers', 'answer', 'consumer'];
+  mkdirSync(path.join(folder, 'src/shared'), { recursive: true });
+  for (const name of names)
+    writeFileSync(
+      path.join(folder, `src/shared/${name}.ts`),
+      `export const it = { ${name}: 1 };\n`,
+    );
+  const { diagnostics } = await lint(names.map((name) => `src/shared/${name}.ts`));
+  const flagged = diagnostics
+    .filter(({ code }) => code === 'eslint(id-denylist)')
+    .map(({ filename }) => path.basename(filename, '.ts'));
+  expect(new Set(flagged)).toEqual(new Set(['customer', 'Customers', 'answer']));
 });
