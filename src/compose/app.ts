@@ -90,13 +90,14 @@ export async function createApp(base: Base, cut: AbortSignal): Promise<App> {
   const module = entryUrl('compose/body-functions');
   const thread = createThread<typeof bodyFunctions>({ module, clock });
   const bodies = createBodyReaders(thread);
-  const { leads, claimedLeads, filler } = await composeLeads(base, tracker);
+  const instance = newUuid();
+  const { leads, claimedLeads, filler } = await composeLeads(base, tracker, instance);
   const bearer = await composeBearer(base);
   const access = composeAccess(base);
   const { traffic, hearing } = composeSenders(base, tracker);
   const webhook = createTrackerWebhook({ settings, tracker, leads, traffic, thread });
   const made = { tracker, bodies, leads, claimedLeads, filler, bearer, access, traffic, hearing };
-  const partners = composePartners({ ...base, ...made });
+  const partners = composePartners({ ...base, ...made }, instance);
   return { ...base, ...made, webhook, partners };
 }
 
@@ -104,12 +105,12 @@ export async function createApp(base: Base, cut: AbortSignal): Promise<App> {
 async function composeLeads(
   { config, settings, store, registry, clock: ownClock, log, cleanup }: Base,
   tracker: Tracker,
+  instance: string,
 ): Promise<Pick<App, 'leads' | 'claimedLeads' | 'filler'>> {
   const { leadTracker, repository, clock } = tracker;
   const rules = leadRules(config, settings);
   const instanceChanges = createInstanceChanges({
-    // Each has an id of its own, and so takes what another one appends for changes of another instance.
-    changes: createChangeLog(store.database, { instanceId: newUuid() }),
+    changes: createChangeLog(store.database, { instanceId: instance }),
     clock: ownClock,
     log,
   });
@@ -222,12 +223,11 @@ function composeSenders(
 }
 
 /** Partners on the open store and the tracker, by whose clock they go. */
-function composePartners(app: Omit<App, 'partners' | 'webhook'>): Partners {
+function composePartners(app: Omit<App, 'partners' | 'webhook'>, instance: string): Partners {
   const { config, settings, store, registry, tracing, log } = app;
   const { tracker, access, leads, filler, traffic, hearing, bodies } = app;
   const { client, adminClient, repository, clock } = tracker;
   const { secretKey, cursors, database: db } = store;
-  const instance = newUuid();
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
   const metricsOfPartners = partnerRegistry(app);
   const seed = deriveKey(secretKey, 'certificates');

@@ -1,7 +1,7 @@
 /** Opens the store of either engine. A driver is loaded where it is needed. */
 import type { ServerInfo } from '#adapters/postgres/connection/server-info.ts';
 import type { ServiceLock } from '#adapters/sqlite/service-lock.ts';
-import { createFingerprint } from '#adapters/key-fingerprint.ts';
+import { readFingerprint, takeFingerprint } from '#adapters/key-fingerprint.ts';
 import { type Migration, readApplied } from '#adapters/migrations.ts';
 import { createWriteCheck, type WriteCheck } from '#adapters/write-check.ts';
 import type { SearchVersions } from '#catalog/reading/search.ts';
@@ -111,14 +111,13 @@ export function createStore(
   { repository, secretKey, clock }: { repository: string; secretKey: Buffer; clock: Clock },
 ): Store {
   const { database: db } = engine;
-  const fingerprint = createFingerprint(db);
   return {
     ...engine,
     readApplied: () => readApplied(db),
     writes: createWriteCheck(db, clock),
     leads: { db, repository: repository.toLowerCase(), clock, claimLearnt },
     checkReading: async () => {
-      if (isOf(secretKey, await fingerprint())) return;
+      if (isOf(secretKey, await readFingerprint(db))) return;
       throw unavailable('The store is of another secretKey now.');
     },
     secretKey,
@@ -128,10 +127,9 @@ export function createStore(
 
 /** A new store takes the configured key. @throws {ConfigError} it was filled with another one */
 async function agreeOnKey(config: StoreConfig, database: Database): Promise<Buffer> {
-  const fingerprint = createFingerprint(database);
-  const stored = await fingerprint();
+  const stored = await readFingerprint(database);
   const key = stored ? readSecretKey(config) : resolveSecretKey(config);
-  if (key && isOf(key, stored ?? (await fingerprint(fingerprintOf(key))))) return key;
+  if (key && isOf(key, stored ?? (await takeFingerprint(database, fingerprintOf(key))))) return key;
   throw otherKeyError(config, key);
 }
 

@@ -8,7 +8,8 @@
 import { carriedOf } from '../model/labels.ts';
 import type { DirectoryEntry, LabelRename } from './lead-directory.ts';
 import { READING_VERSION } from '../model/identity.ts';
-import { adoptClaims, numbersOf, adoptNames, endStanding } from '../claims/claim-leads.ts';
+import { adoptClaims, numbersOf } from '../claims/claim-leads.ts';
+import { adoptDeletionNames, endDeletionNames } from '../claims/deletion-names.ts';
 import { hideLeads, noteLeads, type Seen, settleLeads } from '../lead-feed/note-changes.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
@@ -113,7 +114,7 @@ export function openDirectory(
   return db.exclusive(async (tx) => {
     await tx.run(IDENTIFY, { name, id, at });
     await adoptClaims(tx, id, at);
-    await adoptNames(tx, id);
+    await adoptDeletionNames(tx, id);
     const stored = await tx.get<{ rulesCheck: Buffer }>(RULES_CHECK, { id });
     if (stored?.rulesCheck.equals(rules) !== true) await tx.run(BEGIN, { id, rules, at });
   });
@@ -173,7 +174,7 @@ export function completeCrawl(store: DirectoryStore, at: number): Promise<void> 
   return inRepository(store, async (tx, id) => {
     await settleLeads(tx, { id, at });
     await tx.run(COMPLETE_CRAWL, { id, at });
-    await endStanding(tx, { id, at });
+    await endDeletionNames(tx, { id, at });
   });
 }
 

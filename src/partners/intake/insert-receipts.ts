@@ -12,8 +12,8 @@ import {
   insertClaims,
   REPOSITORY_NOT_KNOWN,
   leadIdsOf,
-  putStanding,
 } from '#leads/claims/claim-leads.ts';
+import { putDeletionNames } from '#leads/claims/deletion-names.ts';
 
 const RECEIPTS = rowsInto(
   'receipt',
@@ -224,7 +224,7 @@ export async function openAcceptanceClaims(
       );
       await insertClaims(tx, repositoryId, claims);
     },
-    stand: (deletions) => putStanding(tx, repositoryId, deletions),
+    stand: (deletions) => putDeletionNames(tx, repositoryId, deletions),
     claimedBy: (event) => claimedBy(tx, { repositoryId, event }),
   };
 }

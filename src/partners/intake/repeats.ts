@@ -7,7 +7,8 @@ import {
   type RepeatEffect,
   type SameEvent,
 } from './new-receipt.ts';
-import { toLeadIds, forgetNames } from '#leads/claims/claim-leads.ts';
+import { toLeadIds } from '#leads/claims/claim-leads.ts';
+import { forgetDeletionNames } from '#leads/claims/deletion-names.ts';
 import type { Statements } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
 import { askedAtOf, toKeyRow, type Writing } from './insert-receipts.ts';
@@ -95,7 +96,7 @@ export async function workRepeat(
   const { names } = event;
   const leads = claims.find(names, askedAt);
   if (path === 'deletions') {
-    await forgetNames(tx, before.event);
+    await forgetDeletionNames(tx, before.event);
     const deletion = { ...before, names, leads, at: now };
     await claims.claim([deletion]);
     claims.stand([deletion]);
