@@ -25,6 +25,14 @@ test('every file of ours that a document names is there', () => {
   expect(named.filter(({ file }) => !isThere(file))).toEqual([]);
 });
 
+test('every helper that test/README.md names is there', () => {
+  const code = globSync('test/**/*.ts').map((file) => readFileSync(file, 'utf8'));
+  const helpers = [...readFileSync('test/README.md', 'utf8').matchAll(/`(\w+)\(\)`/g)];
+  const isThere = (name: string): boolean =>
+    code.some((text) => new RegExp(`(?:function|const) ${name}\\b`).test(text));
+  expect(helpers.map(([, name = '']) => name).filter((name) => !isThere(name))).toEqual([]);
+});
+
 /** The table of tables says which of them hold personal data. `migration` is made by what applies the others. */
 test('docs/storage.md names every table of both engines, and no other', () => {
   const migrations = globSync('migrations/*/[0-9]*.sql');
