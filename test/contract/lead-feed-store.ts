@@ -85,44 +85,44 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
 
     test('a state that is met again is no change, and another one of the same second is', async () => {
       const { directory, since, end } = await setUp();
-      const state = { updatedAt: NOW, look: LOOK };
+      const state = { updatedAt: NOW, lookDigest: LOOK };
       await putEntries(directory, [entry(1, state)]);
       let before = await end();
       await putEntries(directory, [entry(1, state)]);
       await putCaughtUp(directory, [entry(1, state)], NOW);
       await putCrawled(directory, [entry(1, state)], NOW);
       expect(await since(before)).toEqual([]);
-      await putEntries(directory, [entry(1, { ...state, look: OTHER_LOOK })]);
+      await putEntries(directory, [entry(1, { ...state, lookDigest: OTHER_LOOK })]);
       expect(await since(before)).toEqual(['+1']);
       before = await end();
-      await putEntries(directory, [entry(1, { ...state, updatedAt: NOW - 1, look: LOOK })]); // older
-      await putEntries(directory, [entry(1, { ...state, look: OTHER_LOOK })]);
+      await putEntries(directory, [entry(1, { ...state, updatedAt: NOW - 1, lookDigest: LOOK })]); // older
+      await putEntries(directory, [entry(1, { ...state, lookDigest: OTHER_LOOK })]);
       expect(await since(before)).toEqual([]);
     });
 
     test('what a list has shown is no change when it is met', async () => {
       const { directory, feed, since, end } = await setUp();
-      const lead = { number: 1, updatedAt: NOW, labels: ['approved'], look: LOOK };
+      const lead = { number: 1, updatedAt: NOW, labels: ['approved'], lookDigest: LOOK };
       expect([...(await noteRead(feed, [lead]))]).toEqual([[1, NOW]]);
       const before = await end();
-      await putEntries(directory, [entry(1, { updatedAt: NOW, look: LOOK })]);
+      await putEntries(directory, [entry(1, { updatedAt: NOW, lookDigest: LOOK })]);
       expect(await since(before)).toEqual([]);
       expect([...(await noteRead(feed, [lead]))]).toEqual([[1, NOW]]);
-      await putEntries(directory, [entry(1, { updatedAt: NOW, look: OTHER_LOOK })]);
+      await putEntries(directory, [entry(1, { updatedAt: NOW, lookDigest: OTHER_LOOK })]);
       expect(await since(before)).toEqual(['+1']);
       expect([...(await noteRead(feed, [lead]))]).toEqual([]);
     });
 
     test('what a list has shown before anybody met it is a change for others, at once and once', async () => {
       const { directory, feed, since, end, clock } = await setUp();
-      await putEntries(directory, [entry(1, { updatedAt: NOW, look: LOOK })]);
+      await putEntries(directory, [entry(1, { updatedAt: NOW, lookDigest: LOOK })]);
       const before = await end();
       clock.now += 1;
-      const lead = { number: 1, updatedAt: NOW + 1, labels: ['approved'], look: OTHER_LOOK };
+      const lead = { number: 1, updatedAt: NOW + 1, labels: ['approved'], lookDigest: OTHER_LOOK };
       expect([...(await noteRead(feed, [lead]))]).toEqual([[1, NOW + 1]]);
       expect(await since(before)).toEqual(['+1']);
       const told = await end();
-      await putEntries(directory, [entry(1, { updatedAt: NOW + 1, look: OTHER_LOOK })]);
+      await putEntries(directory, [entry(1, { updatedAt: NOW + 1, lookDigest: OTHER_LOOK })]);
       expect(await since(told)).toEqual([]);
       expect([...(await noteRead(feed, [lead]))]).toEqual([[1, NOW + 1]]);
     });
@@ -266,7 +266,7 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       await putEntries(directory, [entry(1)]);
       await noteRead(
         feed,
-        [1, 2].map((number) => ({ number, updatedAt: 0, labels: ['approved'], look: LOOK })),
+        [1, 2].map((number) => ({ number, updatedAt: 0, labels: ['approved'], lookDigest: LOOK })),
       );
       const before = await end();
       clock.now += 1;

@@ -10,7 +10,7 @@ import {
   READING_VERSION,
 } from '../model/identity.ts';
 import { isReadable, type LeadRules, readIssueBody, tellsFields, toLead } from '../model/lead.ts';
-import { lookOf } from '../model/lead-out.ts';
+import { lookDigestOf } from '../model/lead-out.ts';
 import type { Issue } from '../lead-tracker.ts';
 
 const HASH_BYTES = 16;
@@ -35,8 +35,8 @@ export type DirectoryEntry = {
   labels: readonly string[];
   /** Those of all states that it was approved in, where the entry stands for several. */
   carried?: readonly string[];
-  /** Digest (`lookOf`) of the lead as readers see it. */
-  look?: Buffer;
+  /** Digest (`lookDigestOf`) of the lead as readers see it. */
+  lookDigest?: Buffer;
   identities: readonly HashedIdentity[];
 };
 
@@ -94,7 +94,8 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
     updatedAt: issue.updatedAt,
     isApproved,
     labels: foldLabels(issue.labels),
-    ...(isApproved && tellsFields(issue, rules) && { look: lookOf(key, toLead(issue, rules)) }),
+    ...(isApproved &&
+      tellsFields(issue, rules) && { lookDigest: lookDigestOf(key, toLead(issue, rules)) }),
     identities: identities.flatMap((identity) =>
       identity ? [toHashedIdentity(key, identity)] : [],
     ),

@@ -218,10 +218,13 @@ async function putPage(
     const put = await putLeads(tx, id, part);
     await putKeys(tx, id, part);
     for (const entry of part) {
-      const { number, look } = entry;
+      const { number, lookDigest } = entry;
       const before = seen.get(number);
       const labels = [...(before?.seen ?? []), ...carriedOf(entry)];
-      seen.set(number, { look: put.has(number) ? look : before?.look, seen: labels });
+      seen.set(number, {
+        lookDigest: put.has(number) ? lookDigest : before?.lookDigest,
+        seen: labels,
+      });
     }
   }
   const numbers = [...seen.keys()];
@@ -259,7 +262,7 @@ async function putLeads(
 
 function withoutIdentities({
   identities: _identities,
-  look: _look,
+  lookDigest: _lookDigest,
   ...entry
 }: DirectoryEntry): object {
   return entry;

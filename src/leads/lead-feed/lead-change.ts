@@ -9,7 +9,7 @@ export type ReadLead = {
   number: number;
   updatedAt: number;
   labels: readonly string[];
-  look: Buffer;
+  lookDigest: Buffer;
 };
 
 /**
@@ -30,7 +30,7 @@ export type LeadChange = {
   /** Folded. */
   labels: readonly string[];
   /** A keyed digest of what readers were told last; undefined where nobody knows. */
-  look?: Buffer | undefined;
+  lookDigest?: Buffer | undefined;
   /** The labels by which it could ever be read, and `''` for at all. */
   carried: readonly Span[];
 };
@@ -38,7 +38,7 @@ export type LeadChange = {
 /** A lead as it is now. */
 export type LeadState = Pick<
   LeadChange,
-  'number' | 'isVisible' | 'updatedAt' | 'labels' | 'look'
+  'number' | 'isVisible' | 'updatedAt' | 'labels' | 'lookDigest'
 > & {
   /** Labels by which it could be read in any state that was seen; undefined where the tracker told nothing. */
   seen?: readonly string[];
@@ -64,21 +64,23 @@ export function nextChange(
     if (!state.isVisible && seen.length === 0) return undefined;
     return { ...state, position, carried: carriedAfter([], { ...state, seen }, position) };
   }
-  const look = state.look ?? (isSameState(known, state) ? known.look : undefined);
+  const lookDigest = state.lookDigest ?? (isSameState(known, state) ? known.lookDigest : undefined);
   if (differs(known, state, seen))
     return {
       ...state,
-      look,
+      lookDigest,
       position,
       carried: carriedAfter(known.carried, { ...state, seen }, position),
     };
-  return known.isVisible && !known.look && look ? { ...known, look } : undefined;
+  return known.isVisible && !known.lookDigest && lookDigest ? { ...known, lookDigest } : undefined;
 }
 
 /** Readers were shown a newer state than what the directory has met: of the older one only its labels count. */
 function newerThan(known: LeadChange | undefined, given: LeadState): Partial<LeadState> {
   const isNewer = known?.isVisible === true && given.isVisible && known.updatedAt > given.updatedAt;
-  return isNewer ? { updatedAt: known.updatedAt, labels: known.labels, look: known.look } : {};
+  return isNewer
+    ? { updatedAt: known.updatedAt, labels: known.labels, lookDigest: known.lookDigest }
+    : {};
 }
 
 /** The row of a lead that a reader of the feed was told as it is, be that ahead of what was noted of it. */
@@ -105,12 +107,12 @@ export function shownChange(
   if (!known || isAhead) return nextChange(known, state, position);
   const before = new Set(known.carried.map(([label]) => label));
   const more = [EVERYBODY, ...lead.labels].filter((label) => !before.has(label));
-  const look = known.look ?? (isSameState(known, state) ? lead.look : undefined);
-  if (more.length === 0 && look === known.look) return undefined;
+  const lookDigest = known.lookDigest ?? (isSameState(known, state) ? lead.lookDigest : undefined);
+  if (more.length === 0 && lookDigest === known.lookDigest) return undefined;
   // Of a lead that went meanwhile whoever has it is to be told that it did.
   const [first, left] = known.isVisible ? [known.position, null] : [0, known.position];
   const carried = [...known.carried, ...more.map((label): Span => [label, first, left])];
-  return { ...known, look, carried: carried.slice(0, SPANS_MAX) };
+  return { ...known, lookDigest, carried: carried.slice(0, SPANS_MAX) };
 }
 
 /**
@@ -132,7 +134,8 @@ function differs(known: LeadChange, state: LeadState, seen: readonly string[]): 
   const labels = new Set(known.carried.map(([label]) => label));
   if (known.carried.length < SPANS_MAX && seen.some((label) => !labels.has(label))) return true;
   if (!state.isVisible) return false;
-  const looksOther = known.look && state.look && !known.look.equals(state.look);
+  const looksOther =
+    known.lookDigest && state.lookDigest && !known.lookDigest.equals(state.lookDigest);
   return looksOther === true || !isSameState(known, state);
 }
 

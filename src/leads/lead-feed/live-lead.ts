@@ -4,7 +4,7 @@ import { REPLICA_LAG_MAX_MS } from '../lead-tracker.ts';
 import type { FoundLead, LeadCache } from '../cache/lead-cache.ts';
 import type { CachedLead } from '../cache/upstream-page.ts';
 import { foldLabels } from '../model/labels.ts';
-import { type Lead, lookOf } from '../model/lead-out.ts';
+import { type Lead, lookDigestOf } from '../model/lead-out.ts';
 import type { LeadReader } from '../reading/lead-reader.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import type { LeadStore } from '../lead-store.ts';
@@ -21,7 +21,7 @@ export type LiveLeads = {
   lookKey: Buffer;
 };
 
-type NotedLead = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'look'>;
+type NotedLead = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'lookDigest'>;
 
 const ASK_AGAIN_MS = SECOND;
 
@@ -70,14 +70,14 @@ async function readIfThere(
 /** The tracker counts whole seconds: within one what looks otherwise is taken for newer. */
 async function noteAhead(
   { store, lookKey }: LiveLeads,
-  { number, updatedAt: notedAt, look: noted }: NotedLead,
+  { number, updatedAt: notedAt, lookDigest: noted }: NotedLead,
   lead: Lead,
 ): Promise<number | undefined> {
   const updatedAt = Date.parse(lead.updatedAt);
-  const look = lookOf(lookKey, lead);
-  const isAhead = updatedAt === notedAt ? noted?.equals(look) === false : updatedAt > notedAt;
+  const lookDigest = lookDigestOf(lookKey, lead);
+  const isAhead = updatedAt === notedAt ? noted?.equals(lookDigest) === false : updatedAt > notedAt;
   if (!isAhead) return undefined;
-  const read = { number, updatedAt, labels: foldLabels(lead.labels), look };
+  const read = { number, updatedAt, labels: foldLabels(lead.labels), lookDigest };
   return (await noteRead(store, [read], toldChange)).get(number);
 }
 
@@ -117,12 +117,12 @@ async function loadLead({ cache, lookKey }: LiveLeads, change: Dated): Promise<F
  */
 function isAsNew(
   { found, result }: FoundLead,
-  { updatedAt, labels, changedAt, look }: Dated,
+  { updatedAt, labels, changedAt, lookDigest }: Dated,
   lookKey: Buffer,
 ): boolean {
   if (!found || found.issue.updatedAt < updatedAt) return false;
   if (found.issue.updatedAt > updatedAt) return true;
-  if (look) return look.equals(lookOf(lookKey, found.lead));
+  if (lookDigest) return lookDigest.equals(lookDigestOf(lookKey, found.lead));
   const hasItsLabels = foldLabels(found.issue.labels).join('\n') === foldLabels(labels).join('\n');
   return hasItsLabels && result.entry.confirmedAt >= changedAt;
 }

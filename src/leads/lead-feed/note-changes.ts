@@ -16,8 +16,8 @@ import { CHANGE_COLUMNS, type ChangeRow, type FeedReader, toChange } from './rea
 /** Leads of a repository that something was written of, and when: ms since the Unix epoch. */
 export type Touched = { id: number; numbers: readonly number[]; at: number };
 
-/** The look and the labels that a lead was seen with, beside those that the directory has now. */
-export type Seen = Pick<LeadState, 'look' | 'seen'>;
+/** The digest of its look and the labels that a lead was seen with, beside those that the directory has now. */
+export type Seen = Pick<LeadState, 'lookDigest' | 'seen'>;
 
 /** A store that was set back goes on behind what it had given out before. */
 const LAST = 'SELECT max(position) AS position FROM lead_change WHERE repository_id = @id';
@@ -112,7 +112,8 @@ function putChanges(
   { changes, position }: { changes: readonly LeadChange[]; position: number },
 ): void {
   if (changes.length === 0) return;
-  send(tx, PUT, { id, changes: toRecords(changes) });
+  const rows = changes.map(({ lookDigest: look, ...change }) => ({ ...change, look }));
+  send(tx, PUT, { id, changes: toRecords(rows) });
   if (changes.some((change) => change.position === position)) void tx.get(NOTIFY);
 }
 
@@ -229,7 +230,7 @@ export async function hiddenSince(
 }
 
 function positionOf(lead: ReadLead, known?: LeadChange): [number, number][] {
-  const isSame = known?.isVisible === true && known.look?.equals(lead.look) === true;
+  const isSame = known?.isVisible === true && known.lookDigest?.equals(lead.lookDigest) === true;
   return isSame ? [[lead.number, known.position]] : [];
 }
 

@@ -16,14 +16,16 @@ export type FeedReader = { consumerId: string; position: number; readAt: number 
 export const CHANGE_COLUMNS = 'number, position, is_visible, updated_at, labels, look, carried';
 
 /** JSON comes as its text. */
-export type ChangeRow = Omit<LeadChange, 'labels' | 'carried'> & {
+export type ChangeRow = Omit<LeadChange, 'labels' | 'lookDigest' | 'carried'> & {
   labels: string;
+  look?: Buffer;
   carried: string;
 };
 
-export function toChange(row: ChangeRow): LeadChange {
+export function toChange({ look, ...row }: ChangeRow): LeadChange {
   return {
     ...row,
+    lookDigest: look,
     labels: JSON.parse(row.labels) as string[],
     carried: JSON.parse(row.carried) as Span[],
   };

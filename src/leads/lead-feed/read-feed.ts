@@ -1,7 +1,7 @@
 import { DAY, MINUTE, toRfc3339 } from '#shared/clock.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 import { foldLabels } from '../model/labels.ts';
-import { type Lead, type LeadList, lookOf, renderLead } from '../model/lead-out.ts';
+import { type Lead, type LeadList, lookDigestOf, renderLead } from '../model/lead-out.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import { bytesOfItem, type FeedItem } from './feed-item.ts';
 import type { FeedPosition } from './feed-cursors.ts';
@@ -119,7 +119,7 @@ async function noteWalked(
     number: Number(lead.id),
     updatedAt: Date.parse(lead.updatedAt),
     labels: foldLabels(lead.labels),
-    look: lookOf(lookKey, lead),
+    lookDigest: lookDigestOf(lookKey, lead),
   }));
   const positions = await noteRead(store, leads);
   const position = clock.now();
@@ -164,7 +164,7 @@ async function readChanges(
 }
 
 /** A change as this reader is told it. */
-type Told = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'look'> & {
+type Told = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'lookDigest'> & {
   /** The reader cannot read it any more since then. */
   leftAt?: number;
 };

@@ -14,6 +14,10 @@ test('a reader of one label that a list has shown a lead, which had gone meanwhi
       ['approved', 50, 100],
     ],
   };
-  const change = shownChange(gone, { number: 1, updatedAt: 1, labels, look: Buffer.of(1) }, 200);
+  const change = shownChange(
+    gone,
+    { number: 1, updatedAt: 1, labels, lookDigest: Buffer.of(1) },
+    200,
+  );
   expect(change && readableBy(change, ['eu'])).toMatchObject({ leftAt: 100 });
 });
