@@ -58,7 +58,7 @@ export function workerCheck(partners: Pick<Partners, 'workerStatus'>): HealthChe
   };
 }
 
-const LACKING = 'Events wait: the configuration of the process that works lacks their partner.';
+const LACKING = 'Events wait: the configuration of the instance that works lacks their partner.';
 
 function detailOf({ state, reason, pausedSince, failure }: WorkerStatus): string | undefined {
   if (state === 'standby') return 'Another instance works on this store.';

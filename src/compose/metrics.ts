@@ -154,7 +154,7 @@ export function workerMetrics({
     ],
     [
       'trackport_partners_lacking',
-      'Partners whose events wait, since the configuration of the process that works lacks them.',
+      'Partners whose events wait, since the configuration of the instance that works lacks them.',
       ({ lackedPartners }) => lackedPartners.length,
     ],
     [

@@ -121,7 +121,7 @@ export async function readSilences({
 
 const LOOK_EVERY_MS = 10 * SECOND;
 
-/** Says in the log when a partner falls silent, and when it sends again: in the process that works. */
+/** Says in the log when a partner falls silent, and when it sends again: in the instance that works. */
 export function createSilenceWatch({
   partners,
   hearing,

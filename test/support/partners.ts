@@ -25,7 +25,7 @@ import { temporaryDatabase } from './stores.ts';
 const payloadKey = Buffer.alloc(32, 3);
 export const sealer = createSealer(payloadKey);
 
-/** The process that works on the stores of a test. */
+/** The instance that works on the stores of a test. */
 export const INSTANCE = 'a';
 
 /** As the configuration has secrets. */

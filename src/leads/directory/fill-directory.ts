@@ -101,7 +101,7 @@ export type DirectoryFiller = {
   /** Resolves when all that was applied is in the store. */
   settled(): Promise<void>;
   status(): DirectoryStatus;
-  /** Takes the status from the store: for while another process does the work. @throws {store-unavailable} */
+  /** Takes the status from the store: for while another instance does the work. @throws {store-unavailable} */
   readStatus(): Promise<void>;
 };
 

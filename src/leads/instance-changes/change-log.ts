@@ -102,7 +102,7 @@ const FROM = `
 
 export type ChangeLog = ReturnType<typeof createChangeLog>;
 
-/** `instanceId` tells the batches of this process from those of others. */
+/** `instanceId` tells the batches of this instance from those of others. */
 export function createChangeLog(db: Database, { instanceId }: { instanceId: string }) {
   let seen: BatchRow | undefined;
   /** Those behind `position`; all of them where it is not the batch that was read before. */

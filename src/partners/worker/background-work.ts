@@ -2,36 +2,36 @@ import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 
 /**
- * Port: the right to be the one process that does a store's background work. It leaves a holder that
+ * Port: the right to be the one instance that does a store's background work. It leaves a holder that
  * does not `take` it again for 15 seconds.
  */
 export type WorkerLease = {
-  /** True when this process has it, from now on or still. Never waits. @throws {store-unavailable} */
+  /** True when this instance has it, from now on or still. Never waits. @throws {store-unavailable} */
   take(): Promise<boolean>;
-  /** Asks who has it to release it: this process knows partners that the other one lacks. */
+  /** Asks who has it to release it: this instance knows partners that the other one lacks. */
   ask(): Promise<void>;
-  /** True when another process has asked since somebody took it last. */
+  /** True when another instance has asked since somebody took it last. */
   isAsked(): Promise<boolean>;
   /** Idempotent. */
   release(): Promise<void>;
 };
 
-/** Interval at which a process that stands by looks whether the other one is gone. */
+/** Interval at which an instance that stands by looks whether the other one is gone. */
 const TRY_EVERY_MS = 2 * SECOND;
-/** Time for which a process that was asked for the work leaves it alone: the other one looks three times. */
+/** Time for which an instance that was asked for the work leaves it alone: the other one looks three times. */
 const LEFT_TO_OTHERS_MS = 3 * TRY_EVERY_MS;
 
-/** Work that only one process of a store may do at a time. */
+/** Work that only one instance of a store may do at a time. */
 type Jobs = {
   /** Called again when it failed, and after `stop`. @throws {store-unavailable} */
   start(): Promise<void>;
-  /** Called now and then while another process does the work. True: this one can do what that one cannot. */
+  /** Called now and then while another instance does the work. True: this one can do what that one cannot. */
   standBy(): Promise<boolean>;
   /** Also when nothing was started. Resolves when nothing is under way any more. */
   stop(): Promise<void>;
 };
 
-/** Lets one process of a store work, and the others stand by to take over. */
+/** Lets one instance of a store work, and the others stand by to take over. */
 export type BackgroundWork = {
   /** Works, or stands by. @throws {store-unavailable} */
   start(): Promise<void>;
@@ -40,10 +40,10 @@ export type BackgroundWork = {
   stop(): Promise<void>;
 };
 
-/** One of the processes that have a store open. */
-type StoreProcess = { lease: WorkerLease; jobs: Jobs; clock: Clock; log: Log };
+/** One of the instances that have a store open. */
+type StoreInstance = { lease: WorkerLease; jobs: Jobs; clock: Clock; log: Log };
 
-export function createBackgroundWork({ lease, jobs, clock, log }: StoreProcess): BackgroundWork {
+export function createBackgroundWork({ lease, jobs, clock, log }: StoreInstance): BackgroundWork {
   const stopping = new AbortController();
   let state: ReturnType<BackgroundWork['state']> = 'stopped';
   let running: Promise<void> | undefined;
@@ -56,7 +56,7 @@ export function createBackgroundWork({ lease, jobs, clock, log }: StoreProcess):
   };
   const pause = (): Promise<void> => sleepUntilAborted(clock, TRY_EVERY_MS, stopping.signal);
 
-  /** Until this process stops, or another one has the right to work, or asks for it. */
+  /** Until this instance stops, or another one has the right to work, or asks for it. */
   const work = async (): Promise<void> => {
     let isAsked = false;
     do {
@@ -65,7 +65,7 @@ export function createBackgroundWork({ lease, jobs, clock, log }: StoreProcess):
     } while (!stopping.signal.aborted && !isAsked && (await isOurs(lease)));
     if (stopping.signal.aborted) return;
     const why = isAsked ? 'knows partners that this one lacks' : 'has taken over';
-    log.warn({}, `another process ${why}: this one stands by`);
+    log.warn({}, `another instance ${why}: this one stands by`);
     state = 'standby';
     await jobs.stop();
     if (!isAsked) return;
@@ -76,7 +76,7 @@ export function createBackgroundWork({ lease, jobs, clock, log }: StoreProcess):
     while (!stopping.signal.aborted) {
       try {
         if (await jobs.standBy()) await lease.ask();
-        if (await begin()) return log.info({}, 'the other process is gone: this one works now');
+        if (await begin()) return log.info({}, 'the other instance is gone: this one works now');
       } catch (error) {
         log.error(errorFields(error), 'the work on the store could not be taken over');
       }
@@ -91,7 +91,7 @@ export function createBackgroundWork({ lease, jobs, clock, log }: StoreProcess):
     start: async () => {
       if (!(await begin())) {
         state = 'standby';
-        log.info({}, 'another process works on this store: this one stands by');
+        log.info({}, 'another instance works on this store: this one stands by');
       }
       running = run();
     },

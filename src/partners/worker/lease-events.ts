@@ -194,7 +194,7 @@ export async function forgetLeases(
   now: number,
 ): Promise<void> {
   await db.exclusive(async (tx) => {
-    // A process that was frozen does not know yet that it was followed.
+    // An instance that was frozen does not know yet that it was followed.
     if (await tx.get(WORKED_ON_BY_OTHER, { instance })) return;
     await tx.run(FORGET_LEASES);
     for (const { event } of await tx.all<{ event: number }>(CAME_AGAIN))

@@ -95,7 +95,7 @@ function createFailureLog({ clock, log }: Loop, stage: Stage): (error: unknown) 
 }
 
 const MATCH_BATCH = 100;
-/** Deliveries that another process accepted are to be claimed within a second as well. */
+/** Deliveries that another instance accepted are to be claimed within a second as well. */
 const WATCH_EVERY_MS = SECOND / 5;
 
 export type MatchingLoop = Loop & {
@@ -116,7 +116,7 @@ export function runMatching(loop: MatchingLoop): Promise<void> {
   });
 }
 
-/** Notices what other processes have queued, until the worker stops. Never throws. */
+/** Notices what other instances have queued, until the worker stops. Never throws. */
 export async function runWatching({ db, alarms, clock, stopping }: MatchingLoop): Promise<void> {
   const hasChanged = createChangeProbe(db);
   while (!stopping.aborted) {

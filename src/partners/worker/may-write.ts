@@ -7,7 +7,7 @@ export type Pacer = {
   /** Resolves when the next write may be made. @throws the signal's reason when it is aborted */
   turn(signal: AbortSignal): Promise<void>;
   /**
-   * To be called when a write begins, and when the work is taken over from a process that may have written
+   * To be called when a write begins, and when the work is taken over from an instance that may have written
    * just now. A turn that was not used is still there.
    */
   noteWrite(): void;

@@ -159,7 +159,7 @@ export type WorkCounts = {
   oldestAskedAt?: number;
   /** Events that ended FAILED. */
   deadLetters: number;
-  /** Of events that wait for a process whose configuration has their partner. */
+  /** Of events that wait for an instance whose configuration has their partner. */
   lackedPartners: readonly string[];
 };
 

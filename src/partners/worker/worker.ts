@@ -73,7 +73,7 @@ const LIMIT_WAIT_MAX_MS = HOUR;
 export type WorkerStatus = WorkCounts & {
   /**
    * `paused`: the tracker does not let us; nothing is lost, and no try is spent. `failing`: nothing gets
-   * done, for the store fails. `standby`: another process works on the store.
+   * done, for the store fails. `standby`: another instance works on the store.
    */
   state: 'running' | 'paused' | 'failing' | 'standby' | 'stopped';
   /** With `failing`: the first one that goes on. */
@@ -86,7 +86,7 @@ export type WorkerStatus = WorkCounts & {
 /** Works off what partners sent. */
 export type EventWorker = {
   /**
-   * Takes up what is due, also what an earlier process left behind; again after `stop`, too.
+   * Takes up what is due, also what an earlier instance left behind; again after `stop`, too.
    * @throws {store-unavailable}
    */
   start(): Promise<void>;

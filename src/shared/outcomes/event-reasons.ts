@@ -54,7 +54,7 @@ export const eventReasons = table({
     next: 'Nothing: a deleted lead is left alone',
   },
   'partner-unknown': {
-    meaning: 'the configuration of the process that works lacks the partner',
+    meaning: 'the configuration of the instance that works lacks the partner',
     next: 'Put the partner into the file (enabled: false is enough) and send SIGHUP',
   },
   'payload-unreadable': {

@@ -175,7 +175,7 @@ async function freezeTheWorker(several: Several, numbers: readonly number[]): Pr
   await untilDeletedOnce(tracker, [first, second]);
 
   frozen.run.child.kill('SIGCONT');
-  await frozen.run.logged('another process has taken over: this one stands by');
+  await frozen.run.logged('another instance has taken over: this one stands by');
   await eventually(() => expect(balancer.isHealthy(frozen.url)).toBe(true));
   // Its connections may be dead: 503 until it has others, and never a lead that is claimed.
   const shown = await eventually(() => idsAt(frozen.url, key));

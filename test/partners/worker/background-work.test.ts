@@ -25,7 +25,7 @@ function createLocks() {
       },
     };
   };
-  /** Another process has it now, until it gives it back. */
+  /** Another instance has it now, until it gives it back. */
   const steal = () => {
     const thief = Symbol('thief');
     holder = thief;
@@ -72,7 +72,7 @@ function setUp() {
   return { clock, logged, createProcess, steal, failLeases };
 }
 
-test('the first process works, the second stands by and says so once', async () => {
+test('the first instance works, the second stands by and says so once', async () => {
   const { clock, logged, createProcess } = setUp();
   const [first, second] = [createProcess(), createProcess()];
   await first.work.start();
@@ -82,7 +82,7 @@ test('the first process works, the second stands by and says so once', async () 
   expect(first.work.state()).toBe('working');
   expect(new Set(second.done)).toEqual(new Set(['stand by']));
   expect(second.work.state()).toBe('standby');
-  expect(logged).toEqual(['another process works on this store: this one stands by']);
+  expect(logged).toEqual(['another instance works on this store: this one stands by']);
 });
 
 test('the second takes over within two seconds after the first stopped, not before', async () => {
@@ -113,7 +113,7 @@ test('what cannot be begun now is tried again, and nobody else works meanwhile',
   expect(third.work.state()).toBe('standby');
 });
 
-test('a process that cannot begin at its start fails, and leaves the work to others', async () => {
+test('an instance that cannot begin at its start fails, and leaves the work to others', async () => {
   const { createProcess } = setUp();
   const [first, second] = [createProcess(1), createProcess()];
   await expect(first.work.start()).rejects.toMatchObject({ code: 'store-unavailable' });
@@ -134,7 +134,7 @@ test('one that stands by can be stopped and never begins', async () => {
   expect(second.work.state()).toBe('stopped');
 });
 
-test('a process that another one took over from stands by, and works again when that is gone', async () => {
+test('an instance that another one took over from stands by, and works again when that is gone', async () => {
   const { clock, logged, createProcess, steal } = setUp();
   const first = createProcess();
   await first.work.start();
@@ -142,7 +142,7 @@ test('a process that another one took over from stands by, and works again when 
   await clock.advance(2000);
   expect(first.done).toEqual(['start', 'stop', 'stand by']);
   expect(first.work.state()).toBe('standby');
-  expect(logged).toEqual(['another process has taken over: this one stands by']);
+  expect(logged).toEqual(['another instance has taken over: this one stands by']);
   thief.release();
   await clock.advance(2000);
   await clock.advance(2000);
@@ -150,7 +150,7 @@ test('a process that another one took over from stands by, and works again when 
   expect(first.work.state()).toBe('working');
 });
 
-test('a process that cannot ask the store goes on', async () => {
+test('an instance that cannot ask the store goes on', async () => {
   const { clock, createProcess, failLeases } = setUp();
   const first = createProcess();
   await first.work.start();
@@ -160,7 +160,7 @@ test('a process that cannot ask the store goes on', async () => {
   expect(first.work.state()).toBe('working');
 });
 
-describe('a process that can do what the one that works cannot', () => {
+describe('an instance that can do what the one that works cannot', () => {
   test('gets the work, and the other one does not ask for it back', async () => {
     const { clock, logged, createProcess } = setUp();
     let isLacking = true;
@@ -175,7 +175,7 @@ describe('a process that can do what the one that works cannot', () => {
     expect(first.done.filter((what) => what !== 'stand by')).toEqual(['start', 'stop']);
     expect(first.work.state()).toBe('standby');
     expect(logged).toContain(
-      'another process knows partners that this one lacks: this one stands by',
+      'another instance knows partners that this one lacks: this one stands by',
     );
   });
 

@@ -202,7 +202,7 @@ async function editIssue(
 
 /**
  * The marker is looked up first: the response to an earlier try may have been lost. That it is not found says nothing
- * while replicas may lag behind that try. The turn is asked for again behind it: while a process that froze was
+ * while replicas may lag behind that try. The turn is asked for again behind it: while an instance that froze was
  * looking, another one may have taken over and written the comment.
  */
 async function postComment(
