@@ -507,15 +507,6 @@ CREATE INDEX session_once_by_session ON session_once (session);
 
 -- The store itself.
 
--- What one process learnt from the tracker's webhook and the others on this store must know: issue
--- numbers, states, labels and instants, no texts and no people. The newest 256 rows are kept, and
--- their positions have no holes.
-CREATE TABLE change_batch (
-  position INTEGER PRIMARY KEY,
-  instance_id TEXT NOT NULL, -- which process wrote it
-  changes TEXT NOT NULL -- JSON
-) STRICT;
-
 -- Which secretKey the store was filled with, so that no process joins it with another one.
 CREATE TABLE secret_key (
   one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -167,12 +167,6 @@ CREATE TABLE certificate_key (
   first_used_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE change_batch (
-  position INTEGER PRIMARY KEY,
-  instance_id TEXT NOT NULL, -- which process wrote it
-  changes TEXT NOT NULL -- JSON
-) STRICT;
-
 CREATE TABLE claim (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   repository_id INTEGER NOT NULL, -- 0: the store does not know the repository yet

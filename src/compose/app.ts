@@ -14,8 +14,6 @@ import { createClaimView } from '#leads/claims/claim-view.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createDirectoryFiller, type DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
-import { createChangeLog } from '#leads/instance-changes/change-log.ts';
-import { createInstanceChanges } from '#leads/instance-changes/instance-changes.ts';
 import { readRemovalReaders } from '#leads/lead-feed/removal-readers.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import { createPartners, type Partners } from '#partners/index.ts';
@@ -103,17 +101,13 @@ export async function createApp(base: Base, cut: AbortSignal): Promise<App> {
 
 /** Leads on the tracker, with the claims and the directory of the open store. From now on other instances count. */
 async function composeLeads(
-  { config, settings, store, registry, clock: ownClock, log, cleanup }: Base,
+  { config, settings, store, registry, log, cleanup }: Base,
   tracker: Tracker,
   instance: string,
 ): Promise<Pick<App, 'leads' | 'claimedLeads' | 'filler'>> {
   const { leadTracker, repository, clock } = tracker;
   const rules = leadRules(config, settings);
-  const instanceChanges = createInstanceChanges({
-    changes: createChangeLog(store.database, { instanceId: instance }),
-    clock: ownClock,
-    log,
-  });
+  const instanceChanges = store.instanceChanges(instance);
   cleanup.push('the changes of instances', () => instanceChanges.close());
   const filler = createDirectoryFiller({
     tracker: leadTracker,

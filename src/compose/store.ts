@@ -12,6 +12,12 @@ import {
   resolveSecretKey,
 } from '#config/secret-key.ts';
 import type { Config } from '#config/schema/schema.ts';
+import { createChangeLog } from '#leads/instance-changes/change-log.ts';
+import {
+  createInstanceChanges,
+  type InstanceChanges,
+  noOthers,
+} from '#leads/instance-changes/instance-changes.ts';
 import type { DirectoryStore } from '#leads/lead-store.ts';
 import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
 import type { WorkerLease } from '#partners/worker/background-work.ts';
@@ -30,6 +36,8 @@ type Engine = {
   search: SearchVersions;
   /** The right to work of an instance of this id. */
   workerLease: (instance: string) => WorkerLease;
+  /** Changes that an instance of this id and the others on the store tell each other. */
+  instanceChanges: (instance: string) => InstanceChanges;
   /** Describes its server, where it has one. @throws {store-unavailable} */
   readServer?: () => Promise<ServerInfo>;
   /** Applied just now. */
@@ -151,6 +159,8 @@ async function openPostgres(url: string, { clock, log }: Opening): Promise<Engin
       database,
       search: searchPostgres,
       workerLease: (instance) => createWorkerLease({ database, instance, clock }),
+      instanceChanges: (instanceId) =>
+        createInstanceChanges({ changes: createChangeLog(database, { instanceId }), clock, log }),
       readServer: () => readServerInfo(database),
       migrated,
       opened: () => Promise.resolve(),
@@ -174,6 +184,7 @@ async function openSqlite(path: string, { log }: Opening): Promise<Engine> {
       database,
       search: searchSqlite,
       workerLease: () => ownWork,
+      instanceChanges: () => noOthers,
       migrated: await migrate({ database, log }),
       opened: () => Promise.resolve(),
       close: () => database.close(),

@@ -4,7 +4,7 @@ import type { Claims } from '#leads/claims/claim-view.ts';
 import type { FeedReader } from '#leads/lead-feed/read-changes.ts';
 import type { LeadChange } from '#leads/lead-feed/lead-change.ts';
 import type { InstanceChange } from '#leads/instance-changes/change-log.ts';
-import type { InstanceChanges } from '#leads/instance-changes/instance-changes.ts';
+import { noOthers } from '#leads/instance-changes/instance-changes.ts';
 import type { DirectoryStore } from '#leads/lead-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import type { Lead } from '#leads/model/lead-out.ts';
@@ -75,16 +75,6 @@ const unfilled: LeadsOptions['filler'] = {
   settled: async () => undefined,
 };
 
-/** The changes of an instance that has its store for itself. */
-export const alone: InstanceChanges = {
-  publish: () => undefined,
-  follow: async () => undefined,
-  isCaughtUp: () => true,
-  catchUp: async () => undefined,
-  settled: async () => undefined,
-  close: async () => undefined,
-};
-
 type LeadsOptions = Parameters<typeof createLeads>[0];
 
 export type World = {
@@ -93,6 +83,8 @@ export type World = {
   leads: Leads;
   claim(number: number): void;
   release(number: number): void;
+  /** Resolves when it hears what other instances publish. */
+  followed: Promise<void>;
   /** Another instance has published it. */
   hearFromOthers(change: InstanceChange): void;
   /** Number of reads of the claims. */
@@ -115,7 +107,12 @@ export function createWorld(
     tracker?: FakeTracker;
   } & Partial<Pick<LeadsOptions, 'filler' | 'instanceChanges' | 'onGap'>> = {},
 ): World {
-  const { clock = createFakeClock(), filler = unfilled, instanceChanges = alone, onGap } = options;
+  const {
+    clock = createFakeClock(),
+    filler = unfilled,
+    instanceChanges = noOthers,
+    onGap,
+  } = options;
   const { tracker = createFakeTracker(clock) } = options;
   let hearFromOthers: World['hearFromOthers'] = () => undefined;
   const claimed = new Set<number>();
@@ -148,7 +145,7 @@ export function createWorld(
     staleIfErrorMs: 3_600_000,
     cacheBytesMax: options.cacheBytesMax ?? 64 * 1024 * 1024,
   });
-  void leads.followOthers();
+  const followed = leads.followOthers();
   const list: World['list'] = (query = {}, visibility = everybody) =>
     leads.reader.list({ limit: 50, labels: [], ...query }, visibility);
   const publish = (): void => {
@@ -159,6 +156,7 @@ export function createWorld(
     clock,
     tracker,
     leads,
+    followed,
     hearFromOthers: (change) => hearFromOthers(change),
     looksAtClaims: () => looks,
     claim: (number) => {

@@ -14,7 +14,13 @@ export type Table = {
 export type TableCount = { table: string; rows: number };
 
 /** Tables of a database's own and of its running processes, and one that a trigger makes anew. */
-const NOT_COPIED = new Set(['migration', 'event_lead', 'worker_lease', 'write_check']);
+const NOT_COPIED = new Set([
+  'migration',
+  'event_lead',
+  'worker_lease',
+  'change_batch',
+  'write_check',
+]);
 /** The full text of versions. */
 const CUT_ANEW = 'terms';
 

@@ -38,6 +38,16 @@ export type InstanceChanges = {
   close(): Promise<void>;
 };
 
+/** The changes of an instance that has its store for itself. */
+export const noOthers: InstanceChanges = {
+  publish: () => undefined,
+  follow: async () => undefined,
+  isCaughtUp: () => true,
+  catchUp: async () => undefined,
+  settled: async () => undefined,
+  close: async () => undefined,
+};
+
 /** Even when the store does not call: a change is known a second after its publication at the latest. */
 const LOOK_EVERY_MS = SECOND / 2;
 /** An event loop that was held up, or a process that was stopped, looks before it responds. */

@@ -13,7 +13,6 @@ const HISTORIES = '{"from":1,"below":6,"every":1}';
 const SMALL = new Set([
   'access_version',
   'api_key',
-  'change_batch',
   'claim_version',
   'consumer',
   'lead_feed_reader',

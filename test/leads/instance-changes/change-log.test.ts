@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import {
+  BATCHES_KEPT,
   createChangeLog,
   parseChanges,
   renderChanges,
@@ -9,22 +9,11 @@ import {
 import type { Issue } from '#leads/lead-tracker.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
-import { describeChangeLog } from '../../contract/change-log.ts';
 import { connectToPostgres, temporaryPostgres } from '../../support/postgres/database.ts';
 import { startPostgres } from '../../support/postgres/server.ts';
-import { connectTo, threadedDatabase } from '../../support/stores.ts';
 import { EVERYTHING, gone, issueChange } from './support.ts';
 
-/** Two processes on one file. */
-function twoOnFile(database: SqliteDatabase) {
-  return {
-    mine: createChangeLog(database, { instanceId: 'mine' }),
-    theirs: createChangeLog(connectTo(database.handle.name), { instanceId: 'theirs' }),
-  };
-}
-
-describeChangeLog('SQLite, written by a thread', async () => twoOnFile(await threadedDatabase()));
-
+/** Those of two instances on one empty store. */
 async function twoLogs() {
   const database = await temporaryPostgres();
   return {
@@ -34,7 +23,64 @@ async function twoLogs() {
   };
 }
 
-describeChangeLog('PostgreSQL', twoLogs);
+test('batches of all instances are in one order without holes, and own ones are empty', async () => {
+  const { mine, theirs } = await twoLogs();
+  expect(await mine.lastPosition()).toBe(0);
+  await mine.append('1');
+  await theirs.append('2, 3');
+  await mine.append('4');
+  expect(await mine.readAfter(0)).toEqual([
+    { position: 1 },
+    { position: 2, text: '2, 3' },
+    { position: 3 },
+  ]);
+  expect(await theirs.readAfter(1)).toEqual([{ position: 2 }, { position: 3, text: '4' }]);
+  expect(await theirs.lastPosition()).toBe(3);
+});
+
+test('the newest batches are kept, and a reader that is older finds a hole', async () => {
+  const { mine, theirs } = await twoLogs();
+  const written = Array.from({ length: BATCHES_KEPT + 3 }, (_, at) => mine.append(String(at)));
+  await Promise.all(written);
+  const batches = await theirs.readAfter(0);
+  expect(batches).toHaveLength(BATCHES_KEPT);
+  expect(batches.map(({ position }) => position)).toEqual(
+    Array.from({ length: BATCHES_KEPT }, (_, at) => at + 4),
+  );
+});
+
+test('whoever watches is called after each batch, its own and those of others, until it stops', async () => {
+  const { mine, theirs } = await twoLogs();
+  const seen: number[] = [];
+  let calls = 0;
+  const watch = mine.watch(() => {
+    calls += 1;
+    void mine.lastPosition().then((last) => seen.push(last));
+  });
+  onTestFinished(() => watch.close());
+  for (const [at, log] of [theirs, mine, theirs].entries()) {
+    await log.append(String(at));
+    await expect.poll(() => seen.at(-1)).toBe(at + 1);
+  }
+  await watch.close();
+  const before = calls;
+  await theirs.append('9');
+  await mine.readAfter(0);
+  expect(calls).toBe(before);
+});
+
+test('batches appended at the same time are all there, without holes', async () => {
+  const { mine, theirs } = await twoLogs();
+  await Promise.all(
+    Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? mine : theirs).append(String(at))),
+  );
+  const batches = [...(await mine.readAfter(0)), ...(await theirs.readAfter(0))];
+  const texts = batches.flatMap(({ text }) => text ?? []);
+  expect(new Set(texts)).toEqual(new Set(Array.from({ length: 20 }, (_, at) => String(at))));
+  expect((await mine.readAfter(0)).map(({ position }) => position)).toEqual(
+    Array.from({ length: 20 }, (_, at) => at + 1),
+  );
+});
 
 test.each([
   ['is at an earlier position', "SELECT 'nothing came since'"],

@@ -1,22 +1,22 @@
 /** An instance that the tracker tells of a change, and the others, which learn of it from there. */
 import { expect, onTestFinished, test } from 'vitest';
 import { createChangeLog } from '#leads/instance-changes/change-log.ts';
-import { createInstanceChanges } from '#leads/instance-changes/instance-changes.ts';
+import { createInstanceChanges, noOthers } from '#leads/instance-changes/instance-changes.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import type { Database } from '#shared/database.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { temporaryDatabase } from '../../support/stores.ts';
+import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { createFakeTracker } from '../fake-tracker.ts';
-import { alone, createWorld, type World } from '../support.ts';
+import { createWorld, type World } from '../support.ts';
 
 const EVERYTHING: TrackerEvent = { kind: 'everything' };
 
 /** Instances on one store, before one tracker. `applied`: what their directories were told. */
-function setUp() {
+async function setUp() {
   const clock = createFakeClock();
   const tracker = createFakeTracker(clock);
-  const database = temporaryDatabase();
+  const database = await temporaryPostgres();
   const instance = (name: string, db: Database = database) => {
     const applied: TrackerEvent[] = [];
     const gaps: string[] = [];
@@ -34,6 +34,7 @@ function setUp() {
   };
   const first = instance('first');
   const second = instance('second');
+  await Promise.all([first.followed, second.followed]);
   /** Until what the first has published has come to the second. */
   const pass = async (): Promise<void> => {
     await first.leads.settled();
@@ -48,13 +49,13 @@ async function titlesOf(world: World): Promise<string[]> {
 }
 
 /** Both have the page in memory. */
-async function readByBoth(world: ReturnType<typeof setUp>): Promise<void> {
+async function readByBoth(world: Awaited<ReturnType<typeof setUp>>): Promise<void> {
   world.tracker.open({ title: 'Former' });
   for (const one of [world.first, world.second]) expect(await titlesOf(one)).toEqual(['Former']);
 }
 
 test('an event of an issue: at once where it came, and then on the others, whose directory has it from the store', async () => {
-  const world = setUp();
+  const world = await setUp();
   await readByBoth(world);
   await world.clock.advance(1000);
   const issue = world.tracker.change(1, { title: 'Now' });
@@ -67,7 +68,7 @@ test('an event of an issue: at once where it came, and then on the others, whose
 });
 
 test('an event of everything: the others ask anew which repository the name means, too', async () => {
-  const world = setUp();
+  const world = await setUp();
   await readByBoth(world);
   await world.clock.advance(1000);
   world.tracker.change(1, { title: 'Now' });
@@ -80,14 +81,14 @@ test('an event of everything: the others ask anew which repository the name mean
 });
 
 test('an event that says nothing is told to nobody', async () => {
-  const { first, database } = setUp();
+  const { first, database } = await setUp();
   first.leads.applyEvent({ kind: 'ignored' });
   await first.leads.settled();
   expect(await database.all('SELECT position FROM change_batch')).toEqual([]);
 });
 
 test('changes that were missed: all that is in memory is stale, and that is counted', async () => {
-  const world = setUp();
+  const world = await setUp();
   await readByBoth(world);
   await world.clock.advance(1000);
   world.tracker.change(1, { title: 'Now' });
@@ -106,7 +107,7 @@ test('the directory has an event before the others are told of it', () => {
       apply: () => void order.push('directory'),
       settled: async () => undefined,
     },
-    instanceChanges: { ...alone, publish: () => void order.push('others') },
+    instanceChanges: { ...noOthers, publish: () => void order.push('others') },
   });
   leads.applyEvent(EVERYTHING);
   expect(order).toEqual(['directory', 'others']);

@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import type { Database } from '#shared/database.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
+import { noOthers } from '#leads/instance-changes/instance-changes.ts';
 import type { FeedItem } from '#leads/lead-feed/feed-item.ts';
 import type { Issue, TrackerEvent } from '#leads/lead-tracker.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
@@ -17,7 +18,6 @@ import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createClaims } from '../../support/claims.ts';
 import { createFakeClock, type FakeClock, whileTimePasses } from '../../support/clock.ts';
-import { alone } from '../support.ts';
 import {
   leadStoreIn,
   claimLeads,
@@ -238,7 +238,7 @@ function startProcess({ clock, tracker, database }: Surroundings) {
     tracker,
     claimView: createClaims(database, { repository: REPOSITORY }),
     filler,
-    instanceChanges: alone,
+    instanceChanges: noOthers,
     cursors: createCursorSealer(directoryKey),
     store: directory,
     lookKey: directoryKey,

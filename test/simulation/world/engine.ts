@@ -50,7 +50,7 @@ export function openEngine(path: string, owner: Owner, deps: EngineWorld): Engin
   handles.push(database.handle);
   for (const handle of handles) handle.function('clock_timestamp', () => deps.scheduler.now());
   return {
-    database: withLease(database),
+    database: forSeveralInstances(database),
     cut: () => {
       for (const handle of handles) handle.close();
     },
@@ -158,31 +158,32 @@ function failure(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
-/** PostgreSQL's words for the right to work, which SQLite has no need for elsewhere. */
-function toLeaseWords(sql: string): string {
+/** PostgreSQL's words for what several instances do, which SQLite has no need for elsewhere. */
+function toSqliteWords(sql: string): string {
+  if (sql.includes('pg_advisory_xact_lock')) return 'SELECT 1';
   if (!sql.includes('worker_lease')) return sql;
   return sql
     .replaceAll(/\/\*postgres\*\/(.*?)\/\*sqlite .*?\*\//gs, '$1')
     .replaceAll(/make_interval\(secs => (\d+)\)/g, '$1000');
 }
 
-function withLease(database: Database): Database {
+function forSeveralInstances(database: Database): Database {
   const work =
     <T>(run: (tx: Tx) => Promise<T>) =>
     (tx: Tx) =>
-      run({ ...tx, ...inLeaseWords(tx) });
+      run({ ...tx, ...inSqliteWords(tx) });
   return {
     ...database,
-    ...inLeaseWords(database),
+    ...inSqliteWords(database),
     transaction: (run) => database.transaction(work(run)),
     exclusive: (run) => database.exclusive(work(run)),
   };
 }
 
-function inLeaseWords(statements: Statements): Pick<Statements, 'all' | 'get' | 'run'> {
+function inSqliteWords(statements: Statements): Pick<Statements, 'all' | 'get' | 'run'> {
   return {
-    all: (sql, values) => statements.all(toLeaseWords(sql), values),
-    get: (sql, values) => statements.get(toLeaseWords(sql), values),
-    run: (sql, values) => statements.run(toLeaseWords(sql), values),
+    all: (sql, values) => statements.all(toSqliteWords(sql), values),
+    get: (sql, values) => statements.get(toSqliteWords(sql), values),
+    run: (sql, values) => statements.run(toSqliteWords(sql), values),
   };
 }

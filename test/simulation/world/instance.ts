@@ -2,6 +2,8 @@ import { Registry } from 'prom-client';
 import { grantedLabels } from '#access/grant.ts';
 import { createWorkerLease } from '#adapters/postgres/worker-lease.ts';
 import type { Config } from '#config/schema/schema.ts';
+import { createChangeLog } from '#leads/instance-changes/change-log.ts';
+import { createInstanceChanges } from '#leads/instance-changes/instance-changes.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
@@ -82,6 +84,12 @@ export function startInstance(name: string, deps: InstanceWorld): Instance {
         database,
         search: given.search,
         workerLease: (id) => createWorkerLease({ database, instance: id, clock: systemClock }),
+        instanceChanges: (instanceId) =>
+          createInstanceChanges({
+            changes: createChangeLog(database, { instanceId }),
+            clock: systemClock,
+            log: silentLog,
+          }),
         migrated: [],
         opened: async () => {},
         close: async () => {},

@@ -9,8 +9,9 @@ import { openEngine } from './engine.ts';
 import { createInspector, type Look } from './inspector.ts';
 import type { Stores } from './store.ts';
 
-/** As PostgreSQL has it: several instances take turns at the work. */
-const LEASE = `
+/** As PostgreSQL has it: several instances take turns at the work, and tell each other what they learn. */
+const SEVERAL_INSTANCES = `
+  CREATE TABLE change_batch (position INTEGER PRIMARY KEY, instance_id TEXT NOT NULL, changes TEXT NOT NULL) STRICT;
   CREATE TABLE worker_lease (one INTEGER PRIMARY KEY CHECK (one = 1), holder TEXT, until NOT NULL, is_asked INTEGER NOT NULL DEFAULT 0);
   INSERT INTO worker_lease (one, until) VALUES (1, '-infinity')`;
 
@@ -73,7 +74,7 @@ async function makeImage(folder: string): Promise<Buffer> {
   const file = path.join(folder, 'empty.db');
   const database = openDatabase({ path: file });
   await migrate({ database, log: silentLog });
-  await database.exec(LEASE);
+  await database.exec(SEVERAL_INSTANCES);
   await database.close();
   return readFileSync(file);
 }

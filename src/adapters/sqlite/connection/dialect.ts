@@ -15,7 +15,7 @@ const RULES: readonly Rule[] = [
     /([\w.]+) @> ([@\w.]+)(?:::jsonb)?/g,
     'NOT EXISTS (SELECT 1 FROM json_each($2) AS wanted WHERE wanted.value NOT IN (SELECT value FROM json_each($1)))',
   ],
-  [/\bSELECT pg_advisory_xact_lock\(.*?\)|^NOTIFY \w+$/g, 'SELECT 1'],
+  [/^NOTIFY \w+$/g, 'SELECT 1'],
   [/= true\b/g, '= 1'],
   [/\barray_to_tsvector\(string_to_array\(([@.\w]+), ' '\)\)/g, '$1'],
   [/\bgreatest\(/g, 'max('],

@@ -10,7 +10,6 @@ test.each([
   ['SELECT greatest(a, least(b, c)) FROM t', 'SELECT max(a, min(b, c)) FROM t'],
   ['SELECT 1 FROM t /*sqlite INDEXED BY i*/ WHERE a', 'SELECT 1 FROM t INDEXED BY i WHERE a'],
   ['a = ANY(@list::bigint[])', 'a IN (SELECT value FROM json_each(@list))'],
-  ['SELECT pg_advisory_xact_lock(1, 2)', 'SELECT 1'],
   ['NOTIFY a_channel', 'SELECT 1'],
 ])('%s', (written, read) => {
   expect(toSqlite(written)).toBe(read);

@@ -1,0 +1,48 @@
+/** Instances of a store tell each other what they learn, where there may be several. */
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openServiceStore } from '#compose/store.ts';
+import { loadConfig } from '#config/load.ts';
+import type { InstanceChange } from '#leads/instance-changes/change-log.ts';
+import { systemClock as clock } from '#shared/clock.ts';
+import { silentLog as log } from '#shared/log.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { migratedPostgres } from '../support/postgres/database.ts';
+import { connectTo } from '../support/stores.ts';
+
+const EVERYTHING: InstanceChange = { kind: 'everything' };
+
+async function open(url: string) {
+  const tracker = { repository: 'acme/leads', auth: { token: 't' } };
+  const secretKey = Buffer.alloc(32, 1).toString('base64');
+  const settings = { store: { url }, tracker, secretKey };
+  const config = loadConfig({ environment: {}, settings });
+  const store = await openServiceStore({ config, clock, log });
+  onTestFinished(() => store.close());
+  await store.opened();
+  return store;
+}
+
+test('the one service of a SQLite file has nobody to tell, and commits nothing for it', async () => {
+  const file = path.join(temporaryFolder(), 'trackport.db');
+  const store = await open(`sqlite:${file}`);
+  const changes = store.instanceChanges('one');
+  const other = connectTo(file);
+  const before = await other.dataVersion();
+  changes.publish(EVERYTHING);
+  await changes.settled();
+  expect(await other.dataVersion()).toBe(before);
+});
+
+test('instances on PostgreSQL tell each other', async () => {
+  const { url } = await migratedPostgres();
+  const store = await open(url);
+  const [one, other] = [store.instanceChanges('one'), store.instanceChanges('other')];
+  onTestFinished(async () => void (await Promise.all([one.close(), other.close()])));
+  const heard: InstanceChange[] = [];
+  await other.follow({ onChange: (change) => heard.push(change), onGap: () => undefined });
+  one.publish(EVERYTHING);
+  await one.settled();
+  await other.catchUp();
+  expect(heard).toEqual([EVERYTHING]);
+});
