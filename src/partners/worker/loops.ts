@@ -95,6 +95,8 @@ function createFailureLog({ clock, log }: Loop, stage: Stage): (error: unknown) 
 }
 
 const MATCH_BATCH = 100;
+/** Events that come one by one share a look at the tracker, a lease and a commit: what is known is claimed already. */
+const GATHER_MS = SECOND / 10;
 /** Deliveries that another instance accepted are to be claimed within a second as well. */
 const WATCH_EVERY_MS = SECOND / 5;
 
@@ -106,12 +108,13 @@ export type MatchingLoop = Loop & {
 
 /** Claims what is due, batch by batch, until the worker stops. Never throws. */
 export function runMatching(loop: MatchingLoop): Promise<void> {
-  const { alarms, leasing, matching } = loop;
+  const { alarms, leasing, matching, clock, stopping } = loop;
   return runLoop(loop, 'match', async () => {
     const items = await leasing.lease('match', MATCH_BATCH);
     if (items.length === 0) return leasing.waitMs('match');
     await leasing.workOn(items, () => matchEvents(matching, items));
     alarms.act.ring();
+    if (items.length < MATCH_BATCH) await sleepUntilAborted(clock, GATHER_MS, stopping);
     return 0;
   });
 }

@@ -1,10 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createLeasing } from '#partners/worker/lease-events.ts';
-import { createAlarm, type LoopFailure, runLoop } from '#partners/worker/loops.ts';
+import { createAlarm, type LoopFailure, runLoop, runMatching } from '#partners/worker/loops.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { acceptEvent, INSTANCE, receiptsIn, sealer } from '../../support/partners.ts';
 import { temporaryDatabase, withCommits } from '../../support/stores.ts';
-import type { Stage } from '#partners/worker/work-item.ts';
+import type { Matching } from '#partners/worker/match/match-event.ts';
+import type { Stage, WorkItem } from '#partners/worker/work-item.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type LogFields, silentLog } from '#shared/log.ts';
@@ -162,4 +163,47 @@ test('a mistake of ours is told beside it, as an error', async () => {
     'warn TrackportError(store-unavailable)',
     expect.stringMatching(/^error TypeError/),
   ]);
+});
+
+test('events that come one by one share a batch, which waits a tenth of a second', async () => {
+  const clock = createFakeClock();
+  const stop = new AbortController();
+  const alarm = createAlarm(clock);
+  const batches: number[] = [];
+  let due = 1;
+  const leasing = {
+    lease: async () => {
+      const items = Array.from({ length: due }, () => ({}) as WorkItem);
+      if (due > 0) batches.push(due);
+      due = 0;
+      return items;
+    },
+    workOn: async () => undefined as never,
+    waitMs: async () => MINUTE,
+  };
+  const running = runMatching({
+    db: { dataVersion: async () => 0 },
+    leasing,
+    matching: {} as Matching,
+    alarms: { match: alarm, act: createAlarm(clock) },
+    failures: new Map(),
+    clock,
+    log: silentLog,
+    stopping: stop.signal,
+  });
+  onTestFinished(async () => {
+    stop.abort();
+    await running;
+  });
+  await clock.advance(0);
+  due = 2;
+  alarm.ring();
+  await clock.advance(99);
+  due = 5;
+  alarm.ring();
+  await clock.advance(0);
+  expect(batches).toEqual([1]);
+  await clock.advance(1);
+  await clock.advance(0);
+  expect(batches).toEqual([1, 5]);
 });

@@ -47,8 +47,7 @@ const WAIT_MIN_MS = SECOND / 10;
 const CRAWL_WAIT_MAX_MS = 15 * SECOND;
 const PARTNER_WAIT_MAX_MS = MINUTE;
 
-/** So many share a commit, for 500 of one batch are to be claimed within a second as well. */
-const MATCHED_AT_ONCE = 20;
+const DECIDED_AT_ONCE = 20;
 
 /** Everything by which events are matched: directory, partners of the configuration, tracker. */
 export type Matching = NumberLookUp & {
@@ -70,8 +69,8 @@ type Decision =
   | { kind: 'wait'; later: Omit<Postponed, 'item'> & { progress: MatchProgress } };
 
 /**
- * Matches events with leads and claims what they name, so many in one transaction as are matched at once. All are
- * served by one catch-up; what the directory knows already is claimed even when the tracker does not respond.
+ * Matches events with leads and claims what they name, in one transaction. All are served by one catch-up; what the
+ * directory knows already is claimed even when the tracker does not respond.
  * @throws {store-unavailable}
  */
 export async function matchEvents(matching: Matching, items: readonly WorkItem[]): Promise<void> {
@@ -80,21 +79,21 @@ export async function matchEvents(matching: Matching, items: readonly WorkItem[]
   const newest = Math.max(...waiting.map(({ progress }) => progress.askedAt));
   const since = Math.min(...waiting.map(({ progress }) => progress.missedSince ?? Infinity));
   const coverage = await matching.directory.cover(newest, MATCH_WAIT_MS, since);
+  const changes: (MatchChange & { item: WorkItem })[] = [];
   const postponed: Postponed[] = [];
-  for (let at = 0; at < waiting.length; at += MATCHED_AT_ONCE) {
-    const portion = waiting.slice(at, at + MATCHED_AT_ONCE);
+  for (let at = 0; at < waiting.length; at += DECIDED_AT_ONCE) {
+    const portion = waiting.slice(at, at + DECIDED_AT_ONCE);
     const decisions = await Promise.all(
       portion.map((one) => decideOrFail(matching, one, coverage)),
     );
-    const changes: (MatchChange & { item: WorkItem })[] = [];
     for (const [place, decision] of decisions.entries()) {
       const { item } = portion[place] as (typeof portion)[number];
       if (decision.kind === 'wait') postponed.push({ item, ...decision.later });
       else changes.push({ item, ...decision });
     }
-    await writeChanges(matching, changes);
-    await setImmediate(); // commits wait for the disk: between them the service goes on
+    await setImmediate(); // reads are made at once: between them the service goes on
   }
+  await writeChanges(matching, changes);
   // In one commit: while the tracker is down every event that waits comes by here again and again.
   if (postponed.length > 0) await postpone(matching.db, postponed);
 }
