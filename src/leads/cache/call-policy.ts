@@ -75,14 +75,7 @@ function unavailable(waitMs: number): TrackportError {
 
 /** Spares something that fails the calls that would fail as well. */
 export type CircuitBreaker = {
-  /**
-   * - `closed`: calls pass. The first failure opens the breaker.
-   * - `open`: calls are to be refused without being made, until the wait is over.
-   * - `half-open`: the wait is over, so calls pass again. The first failure opens the breaker for the
-   *   schedule's next wait; the first success closes it.
-   */
-  state(): 'closed' | 'open' | 'half-open';
-  /** Milliseconds until calls pass again; 0 unless `open`. */
+  /** Milliseconds until calls pass again: 0 unless the breaker is open. */
   waitMs(): number;
   /** Closes a half-open breaker. An open one stays open for its wait, and is closed after it. */
   noteSuccess(): void;
@@ -105,10 +98,6 @@ export function createCircuitBreaker({
   let openUntil = -Infinity;
   const waitMs = (): number => Math.max(0, openUntil - clock.monotonicMs());
   return {
-    state: () => {
-      if (waitMs() > 0) return 'open';
-      return failures > 0 ? 'half-open' : 'closed';
-    },
     waitMs,
     noteSuccess: () => {
       failures = 0;

@@ -178,7 +178,7 @@ function get<T>(state: CacheState<T>, source: Source<T>): CacheResult<T> | Promi
   const cached = state.entries.get(source.key);
   const use = useOf(state, cached);
   if (cached && use === 'fresh') return { entry: cached, outcome: 'hit' };
-  const isBroken = cached && state.breakers.get(source.key)?.state() === 'open';
+  const isBroken = cached && (state.breakers.get(source.key)?.waitMs() ?? 0) > 0;
   if (isBroken && mayServeStale(state.options, cached)) return { entry: cached, outcome: 'stale' };
   const flying = state.flights.get(source.key);
   if (flying?.result && !flying.isTainted) return flying.result;
