@@ -32,7 +32,7 @@ type Publication = VersionRef & {
   ifMatch?: Precondition | undefined;
 };
 
-const ATTEMPTS_MAX = 10;
+const ATTEMPTS_MAX = 3;
 
 /**
  * Publishes a draft; without `version`, the only one. Its spec is compared with that of its baseline before the
