@@ -9,7 +9,7 @@ import {
   StoreRefusal,
   unavailable,
 } from '#shared/database.ts';
-import { either } from '#shared/sql.ts';
+import { advisoryLocks, either } from '#shared/sql.ts';
 
 /**
  * `breaking`: an older Trackport must not run on a store that has this migration.
@@ -162,7 +162,7 @@ export async function applyMigrations(
 /** Migrators take turns. No statement of theirs is too long. */
 const BEGIN = either(
   `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
-  SELECT pg_advisory_xact_lock(1953653099, 1)`,
+  SELECT pg_advisory_xact_lock(${advisoryLocks.migrations})`,
   'SELECT 1',
 );
 

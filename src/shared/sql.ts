@@ -23,6 +23,27 @@ export function either(postgres: string, sqlite: string): string {
   return `/*postgres*/${postgres}/*sqlite ${sqlite}*/`;
 }
 
+/**
+ * Names the server and the tables that the versions are of: another text after a restart, a failover or a
+ * restored backup. The data may then be older than what was read before, and a version that was seen already may
+ * stand for other claims. SQLite needs none: a file cannot be replaced while it is open.
+ */
+export const SERVER_IDENTITY = either(
+  `(SELECT concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), oid, 'claim_version'::regclass::oid)
+    FROM pg_database WHERE datname = current_database())`,
+  "''",
+);
+
+/** Advisory locks on PostgreSQL, each by its own number behind the one that all of Trackport's have. */
+export const advisoryLocks = {
+  /** Migrators take turns. */
+  migrations: '1953653099, 1',
+  /** Whoever writes events, claims or the lead directory takes it. @see Database.exclusive */
+  exclusive: '1953653099, 2',
+  /** Batches of changes are committed in the order of their positions. */
+  changes: '1953653099, 3',
+} as const;
+
 /** `received_at` → `receivedAt`. */
 export function toCamelCase(column: string): string {
   return column.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());

@@ -1,6 +1,6 @@
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import type { Database } from '#shared/database.ts';
-import { either } from '#shared/sql.ts';
+import { SERVER_IDENTITY } from '#shared/sql.ts';
 import type { LeadStore, StoredRepositoryName } from '../lead-store.ts';
 
 /** The leads that deletions have claimed at one moment. Claimed leads do not exist for readers. */
@@ -32,17 +32,6 @@ type VersionRow = {
   repositoryId?: number;
   origin: string;
 };
-
-/**
- * Names the server and the tables that the versions are of: another text after a restart, a failover or a
- * restored backup. The data may then be older than what was read before, and a version that was seen already may
- * stand for other claims. SQLite needs none: a file cannot be replaced while it is open.
- */
-export const SERVER_IDENTITY = either(
-  `(SELECT concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), oid, 'claim_version'::regclass::oid)
-    FROM pg_database WHERE datname = current_database())`,
-  "''",
-);
 
 /** Triggers move the versions with every claim: see `claim_version` in `migrations`. */
 const VERSION = `

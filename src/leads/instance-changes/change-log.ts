@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import type { Database, Listening, Statements } from '#shared/database.ts';
+import { advisoryLocks } from '#shared/sql.ts';
 import type { ListedIssue, TrackerEvent } from '../lead-tracker.ts';
 
 /** A message of one instance to the others: some of the tracker's responses may be out of date. */
@@ -67,7 +68,7 @@ export type ChangeBatch = {
 export const BATCHES_KEPT = 256;
 
 /** Batches are committed in the order of their positions. */
-const LOCK = 'SELECT pg_advisory_xact_lock(1953653099, 3)';
+const LOCK = `SELECT pg_advisory_xact_lock(${advisoryLocks.changes})`;
 
 /** No sequence: that leaves holes, and shows a later number before an earlier one. */
 const APPEND = `

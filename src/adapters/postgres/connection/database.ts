@@ -1,4 +1,3 @@
-import { SERVER_IDENTITY } from '#leads/claims/claim-view.ts';
 import type pg from 'pg';
 import { DAY } from '#shared/clock.ts';
 import { createQueue } from '#shared/resilience/queue.ts';
@@ -10,7 +9,13 @@ import {
   type Values,
   withoutWarning,
 } from '#shared/database.ts';
-import { type RowsInto, toCamelCase, toRecords } from '#shared/sql.ts';
+import {
+  advisoryLocks,
+  type RowsInto,
+  SERVER_IDENTITY,
+  toCamelCase,
+  toRecords,
+} from '#shared/sql.ts';
 import { guard, isConnectionLost, isRetryable } from './errors.ts';
 import { createListening } from './listen.ts';
 import {
@@ -28,9 +33,7 @@ export type PostgresDatabase = Database & {
   refuseSharedConnections(): Promise<void>;
 };
 
-/** Advisory lock that whoever writes events, claims or the lead directory takes. @see Database.exclusive */
-export const EXCLUSIVE_LOCK = '1953653099, 2';
-const LOCK_FOR_CLAIMS = `SELECT pg_advisory_xact_lock(${EXCLUSIVE_LOCK})`;
+const LOCK_EXCLUSIVELY = `SELECT pg_advisory_xact_lock(${advisoryLocks.exclusive})`;
 
 const TRIES = 3;
 
@@ -54,7 +57,7 @@ export function openDatabase(options: PoolOptions): PostgresDatabase {
   return {
     ...statements,
     transaction: (work) => withRetries(() => transact(work)),
-    exclusive: (work) => takeTurn(() => withRetries(() => transact(work, LOCK_FOR_CLAIMS))),
+    exclusive: (work) => takeTurn(() => withRetries(() => transact(work, LOCK_EXCLUSIVELY))),
     dataVersion: createVersionReader(statements),
     // Dropped content stays in the server's files until it cleans them up; it was encrypted.
     truncateWal: async () => true,

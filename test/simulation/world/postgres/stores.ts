@@ -1,5 +1,6 @@
-import { EXCLUSIVE_LOCK, openDatabase } from '#adapters/postgres/connection/database.ts';
+import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import { searchPostgres } from '#catalog/reading/search.ts';
+import { advisoryLocks } from '#shared/sql.ts';
 import { type RunServer, withDatabase } from '../../../support/postgres/template.ts';
 import { POISONED } from '../engine.ts';
 import { createInspector } from '../inspector.ts';
@@ -11,8 +12,8 @@ import { createUnderWay } from './under-way.ts';
 const TABLES = `
   SELECT relname AS name FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`;
-const LOCK = `SELECT pg_try_advisory_lock(${EXCLUSIVE_LOCK}) AS taken`;
-const UNLOCK = `SELECT pg_advisory_unlock(${EXCLUSIVE_LOCK})`;
+const LOCK = `SELECT pg_try_advisory_lock(${advisoryLocks.exclusive}) AS taken`;
+const UNLOCK = `SELECT pg_advisory_unlock(${advisoryLocks.exclusive})`;
 const REFUSES = `ALTER TABLE receipt ADD CHECK (correlation_id <> '${POISONED}')`;
 const WAITING = 'SELECT DISTINCT pid FROM pg_locks WHERE NOT granted';
 const END = `
