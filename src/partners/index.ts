@@ -79,7 +79,11 @@ export function createPartners(options: PartnersOptions) {
   const { db, partners, repository, sealer, cursors, openReaders, certificates } = options;
   const { clock, log, traffic, hearing, filler } = options;
   const reporter = createOutcomeReporter({ log, count: options.countOutcome });
-  const worker = createWorker(options, reporter);
+  const worker = createEventWorker({
+    ...options,
+    partners: { all: () => partners().all() },
+    reporter,
+  });
   const background = createBackground(options, worker);
   const wakeWorker = (): void => worker.wake();
   const silences = () => readSilences({ partners: partners(), hearing, clock });
@@ -163,34 +167,6 @@ function createIntake(
     reporter,
     tracing,
   };
-}
-
-function createWorker(options: PartnersOptions, reporter: OutcomeReporter): EventWorker {
-  const { partners, db, repository, instance, sealer, filler, editor, readDelivery } = options;
-  const { rules, directoryKey, writeIntervalMs, clock, log, random, tracing } = options;
-  const { unmatchedWaitsMs, missingLooksMs, replicaLagMs, probeEveryMs } = options;
-  return createEventWorker({
-    db,
-    repository,
-    instance,
-    sealer,
-    filler,
-    editor,
-    partners: { all: () => partners().all() },
-    readDelivery,
-    rules,
-    directoryKey,
-    writeIntervalMs,
-    clock,
-    log,
-    reporter,
-    random,
-    tracing,
-    unmatchedWaitsMs,
-    missingLooksMs,
-    replicaLagMs,
-    probeEveryMs,
-  });
 }
 
 /** Whatever goes on by itself, in the one process that works on the store. */
