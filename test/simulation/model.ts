@@ -26,7 +26,7 @@ export type TrueLead = {
   isGone: boolean;
   /** As it is at the tracker: another object with each change. */
   state: { second: number; wasTold: boolean };
-  /** A webhook or a read told of an older state of the same second: nobody can tell which is newer. */
+  /** It was met in an older state: in one of the same second, or by a late webhook with a label that went. */
   wasToldBack: boolean;
   /** All that was ever to be seen of it at the tracker. */
   wasLabelled: boolean;
