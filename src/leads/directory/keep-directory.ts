@@ -81,8 +81,10 @@ async function run(
 }
 
 async function keep(directory: KeptDirectory, stopping: AbortSignal): Promise<void> {
-  const isFollowed = await directory.isFollowed(directory.clock.now() - FEED_READABLE_MS);
-  if (!isFollowed && !directory.hasPartners()) return;
+  const isFollowed = (): Promise<boolean> =>
+    directory.isFollowed(directory.clock.now() - FEED_READABLE_MS);
+  if (!directory.hasPartners() && !(await isFollowed())) return;
   await directory.crawl(stopping);
-  if (isFollowed) await directory.catchUp();
+  // A crawl takes its time: somebody may have begun to follow meanwhile.
+  if (await isFollowed()) await directory.catchUp();
 }

@@ -7,7 +7,12 @@ import { createFakeClock } from '../../support/clock.ts';
 
 function setUp() {
   const clock = createFakeClock();
-  const needs = { isFollowed: false, hasPartners: false, isFailing: false };
+  const needs = {
+    isFollowed: false,
+    hasPartners: false,
+    isFailing: false,
+    duringCrawl: async (): Promise<void> => undefined,
+  };
   const done: string[] = [];
   let failure: string | undefined;
   const keeper = createDirectoryKeeper({
@@ -16,6 +21,7 @@ function setUp() {
     hasPartners: () => needs.hasPartners,
     isComplete: () => true,
     crawl: async () => {
+      await needs.duringCrawl();
       if (needs.isFailing) throw new TrackportError('tracker-unavailable');
       done.push('crawl');
     },
@@ -56,6 +62,16 @@ test('reads what changed for those who follow, once in each interval', async () 
   expect(await after(0)).toEqual(['crawl', 'catch up']);
   expect(await after(19 * SECOND)).toEqual([]);
   expect(await after(SECOND)).toEqual(['crawl', 'catch up']);
+});
+
+test('reads it for those who began to follow while a crawl went on', async () => {
+  const { keeper, needs, after } = setUp();
+  needs.hasPartners = true;
+  needs.duringCrawl = async () => {
+    needs.isFollowed = true;
+  };
+  keeper.start();
+  expect(await after(0)).toEqual(['crawl', 'catch up']);
 });
 
 test('tells of a failure until it has gone well again', async () => {
