@@ -1,7 +1,9 @@
+import type { Lead } from '#leads/model/lead-out.ts';
 import { SECOND } from '#shared/clock.ts';
 import { deleteNewcomer } from './people/partners.ts';
 import { follow, type Tool } from './people/tools.ts';
 import { writeForm } from './people/visitors.ts';
+import type { Instance } from './world/instance.ts';
 import type { World } from './world/world.ts';
 
 /** All instances know of a change within a second; what follows of it takes another. */
@@ -12,6 +14,7 @@ const WAIT_MS = 20 * SECOND;
 export async function probe(world: World, tools: readonly Tool[]): Promise<void> {
   if (world.model.hasLag) return; // what the tracker does not show nobody can tell
   for (const tool of tools) await probeWaking(world, tool);
+  for (const tool of tools) await probeOthers(world, tool);
   await probeClaim(world);
 }
 
@@ -28,6 +31,28 @@ async function probeWaking(world: World, tool: Tool): Promise<void> {
   await told;
   if (scheduler.nowMs() - at > WITHIN_MS)
     world.violate(`${tool.name} was told of #${id} after ${scheduler.nowMs() - at} ms`);
+}
+
+/** A webhook comes to one instance. The others have the lead in memory, and show it as it is then. */
+async function probeOthers(world: World, tool: Tool): Promise<void> {
+  const { tracker, scheduler, instances } = world;
+  const id = [...tool.copy.keys()].find((number) => tracker.readIssue(Number(number)));
+  if (id === undefined) return;
+  const readAt = (instance: Instance): Promise<Lead> =>
+    instance.call(async ({ parts, visibilityOf }) => {
+      const { value } = await parts.leads.reader.read(id, await visibilityOf(tool.key));
+      return value;
+    });
+  await Promise.all(instances.map(readAt));
+  const title = `Edited for all at ${scheduler.nowMs()}`;
+  world.tell(`a salesperson edits #${id}, which all instances have shown`);
+  tracker.editIssue(Number(id), { title });
+  await world.pause(WITHIN_MS);
+  for (const instance of instances)
+    if ((await readAt(instance)).title !== title)
+      world.violate(
+        `${instance.owner.name} shows an old state of lead ${id}: another was told of it`,
+      );
 }
 
 /** Nobody has told of the lead yet: it is looked for. */

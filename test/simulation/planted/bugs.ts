@@ -40,6 +40,12 @@ export const bugs: readonly Bug[] = [
     to: "change === 'everything' && value !== undefined",
   },
   {
+    name: 'a webhook that the other instances are not told of',
+    file: 'src/leads/index.ts',
+    from: '      if (change) instanceChanges.publish(change);\n',
+    to: '',
+  },
+  {
     name: 'a catch-up without its overlap',
     file: 'src/leads/directory/fill-directory.ts',
     from: 'const OVERLAP_MS = MINUTE;',
