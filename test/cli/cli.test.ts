@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type CliHost, runCli } from '#cli/cli.ts';
-import { commandOf, type Open, UsageError } from '#cli/command.ts';
-import { type MigratedStore, registerMigrate } from '#cli/commands/store.ts';
+import { type CommandEntry, type Open, UsageError } from '#cli/command.ts';
+import type { MigratedStore } from '#cli/commands/store.ts';
 import { ConfigError } from '#config/problems.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -24,9 +24,25 @@ const commands = createCommands({
   }),
 });
 
-/** Everything of a command line but the process; `migrate`: what that command opens in place of a store. */
+function notAsked(): never {
+  throw new Error('a service was opened that the command does not need');
+}
+
+/** The command, with what it opens in place of its own services. */
+function opening(command: CommandEntry, open: Open<MigratedStore>): CommandEntry {
+  return {
+    ...command,
+    load: async () => {
+      const register = await command.load();
+      return (below, context) =>
+        register(below, { ...context, actionOf: () => context.actionOf(open as Open<never>) });
+    },
+  };
+}
+
+/** Everything of a command line but the process; services that are not given must not be asked. */
 function terminalFor(
-  { migrate }: { migrate?: Open<MigratedStore> } = {},
+  { migrate = notAsked }: { migrate?: Open<MigratedStore> } = {},
   deps: Partial<CliHost> = {},
 ) {
   const output = { out: '', notes: '' };
@@ -45,9 +61,7 @@ function terminalFor(
       isInteractive: false,
     },
     commands: commands.map((command) =>
-      command.name === 'migrate' && migrate
-        ? commandOf({ ...command, load: async () => registerMigrate, services: migrate })
-        : command,
+      opening(command, command.name === 'migrate' ? migrate : notAsked),
     ),
     ...deps,
   };
