@@ -27,10 +27,17 @@ test('every file of ours that a document names is there', () => {
 
 test('every helper that test/README.md names is there', () => {
   const code = globSync('test/**/*.ts').map((file) => readFileSync(file, 'utf8'));
-  const helpers = [...readFileSync('test/README.md', 'utf8').matchAll(/`(\w+)\(\)`/g)];
-  const isThere = (name: string): boolean =>
-    code.some((text) => new RegExp(`(?:function|const) ${name}\\b`).test(text));
-  expect(helpers.map(([, name = '']) => name).filter((name) => !isThere(name))).toEqual([]);
+  const readme = readFileSync('test/README.md', 'utf8');
+  const [, table = ''] = readme.split('| I want ');
+  const rows = [...table.matchAll(/^\|.*$/gm)].join('\n');
+  const called = Array.from(readme.matchAll(/`(\w+)\(\)`/g), ([, name = '']) => name);
+  const others = Array.from(rows.matchAll(/`(?:[\w.]+\()?(\w+)\)?`/g), ([, name = '']) => name);
+  const stands = (pattern: string) => code.some((text) => new RegExp(pattern, 'm').test(text));
+  const isDeclared = (name: string): boolean => stands(`(?:function|const) ${name}\\b`);
+  const isMember = (name: string): boolean => stands(`^ +${name}[:,(]`);
+  expect(called.filter((name) => !isDeclared(name))).toEqual([]);
+  expect(others.length).toBeGreaterThan(10);
+  expect(others.filter((name) => !isDeclared(name) && !isMember(name))).toEqual([]);
 });
 
 /** The table of tables says which of them hold personal data. `migration` is made by what applies the others. */
