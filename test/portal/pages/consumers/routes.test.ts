@@ -223,6 +223,9 @@ describe('a form that is sent twice', () => {
       false,
       false,
     ]);
+    const refused = await admin.post(`${path}/name`, { name: '' });
+    expect(refused).toMatchObject({ status: 422 });
+    expect(idIn(refused.body)).toBe('');
   });
 
   test('that was refused can be mended and sent again', async () => {
