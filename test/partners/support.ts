@@ -59,7 +59,7 @@ export function buildPartnerServer({ app, ...options }: WorldOptions = {}): Worl
   });
 }
 
-export type RawAnswer = { status: number; headers: IncomingHttpHeaders; text: string };
+type RawAnswer = { status: number; headers: IncomingHttpHeaders; text: string };
 
 /** A call over a real connection; `headers` may name one header twice. */
 export async function callOverHttp(

@@ -90,7 +90,7 @@ export function entry(
   };
 }
 
-export type TestOrder = {
+type TestOrder = {
   numbers: readonly number[];
   event?: number;
   at?: number;

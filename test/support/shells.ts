@@ -10,7 +10,7 @@ export const shells: readonly (readonly string[])[] = [
   ['zsh', '-f', '-i'],
 ].filter(([shell = '']) => spawnSync(shell, ['-c', ':']).status === 0);
 
-export type Pasted = { lines: string[]; complaints: string[] };
+type Pasted = { lines: string[]; complaints: string[] };
 
 /** Pastes a text into a shell: what it printed, and what the shell itself did not like. */
 export function paste([shell = '', ...options]: readonly string[], text: string): Pasted {

@@ -33,7 +33,7 @@ function createBrowser(): Browse {
   };
 }
 
-export type SignInOptions = {
+type SignInOptions = {
   person?: string;
   scope?: string;
   /** Parameters of the authorization request that replace ours; an empty one is left out. */

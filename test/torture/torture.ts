@@ -35,7 +35,7 @@ import { openStore, type StoreChoice, type TortureStore } from './store.ts';
 import { floodWithEvents, keepEditing, keepReading, sendDeletions } from './traffic.ts';
 import { findViolations } from './verdict.ts';
 
-export type TortureOptions = {
+type TortureOptions = {
   /** Time in which deletions come in and processes are killed. */
   seconds: number;
   seed: number;

@@ -25,7 +25,7 @@ export const PEOPLE = {
   reader: 'Rita Reader',
 } as const;
 
-export type PersonName = keyof typeof PEOPLE;
+type PersonName = keyof typeof PEOPLE;
 
 export const WITHOUT_SCRIPT: BrowserContextOptions = { javaScriptEnabled: false };
 
@@ -66,7 +66,7 @@ export function describeInBrowser(
   });
 }
 
-export type SandboxPortal = {
+type SandboxPortal = {
   /** Of the service. */
   url: string;
   /** Its log so far. */

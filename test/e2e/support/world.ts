@@ -178,7 +178,7 @@ export type Composed = {
   logText: () => string;
 };
 
-export type ComposedOptions = {
+type ComposedOptions = {
   /** Root of the tracker's API. */
   apiUrl: string;
   repository?: string;

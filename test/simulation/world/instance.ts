@@ -17,7 +17,7 @@ import type { SimulatedStore } from './store.ts';
 
 const SECRET_KEY = Buffer.alloc(32, 7);
 
-export type InstanceWorld = EngineWorld & {
+type InstanceWorld = EngineWorld & {
   config: Config;
   store: SimulatedStore;
   /** The process has ended, or was ended. */

@@ -21,7 +21,7 @@ export type CallFate =
   | 'slow-down'
   | 'labels-dropped';
 
-export type TrackerFaults = {
+type TrackerFaults = {
   fate(request: TrackerRequest): CallFate;
   /** Ms on the way there, or back. */
   delayMs(): number;

@@ -28,7 +28,7 @@ export const noComment: OwnComment = {
   noteWritten: async () => undefined,
 };
 
-export type LeadInput = {
+type LeadInput = {
   email?: string;
   correlationId?: string;
   externalIds?: Record<string, string>;

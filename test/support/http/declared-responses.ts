@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import type { DeclaredResponse, OpenDocument } from './openapi.ts';
 
 /** A response with the operation that gave it: `path` is the template. */
-export type GivenResponse = {
+type GivenResponse = {
   method: string;
   path: string;
   status: number;

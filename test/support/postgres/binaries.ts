@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Folder of the programs of a PostgreSQL server. */
-export type Binaries = { folder: string };
+type Binaries = { folder: string };
 
 const DEBIAN = '/usr/lib/postgresql';
 

@@ -8,9 +8,9 @@ import { findLosses } from './losses.ts';
 import { sendUntilGone } from './traffic.ts';
 import { openWorld, type World } from './world.ts';
 
-export type PowerOptions = { cuts: number; seed: number; onProgress?: OnProgress };
+type PowerOptions = { cuts: number; seed: number; onProgress?: OnProgress };
 
-export type PowerReport = {
+type PowerReport = {
   powerCuts: number;
   /** Deliveries, of deletions and of events. */
   acknowledged: number;
