@@ -184,9 +184,9 @@ test('another token for the tracker is used from the next call on', async () => 
   const { tracker, config, key } = await createWorld({ leads: { freshFor: '0s' } });
   openLead(tracker, { title: 'Demo' });
   edit(config, { tracker: { auth: { token: 'a-token-of-yesterday' } } });
-  const { run, url } = await serve(config);
+  const { run, url } = await serve(config, { environment: { TRACKER_TOKEN } });
   await expect(listLeads(url, key)).rejects.toThrow('503');
-  edit(config, { tracker: { auth: { token: TRACKER_TOKEN } } });
+  edit(config, { tracker: { auth: { token: '${TRACKER_TOKEN}' } } });
   expect(await reload(run, RELOADED)).toMatchObject({ changed: 'tracker.auth.token' });
   await eventually(async () => expect(await listLeads(url, key)).toHaveLength(1));
 });
