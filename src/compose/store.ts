@@ -175,20 +175,10 @@ async function openPostgres(url: string, { clock, log }: Opening): Promise<Engin
 async function openSqlite(path: string, { log }: Opening): Promise<Engine> {
   const { openDatabase } = await import('#adapters/sqlite/database.ts');
   const { migrate, refuseOtherFile } = await import('#adapters/sqlite/migrate.ts');
-  const { ownWork } = await import('#adapters/sqlite/service-lock.ts');
-  const { searchSqlite } = await import('#catalog/reading/search.ts');
   await refuseOtherFile(path);
   const database = openDatabase({ path });
   try {
-    return {
-      database,
-      search: searchSqlite,
-      workerLease: () => ownWork,
-      instanceChanges: () => noOthers,
-      migrated: await migrate({ database, log }),
-      opened: () => Promise.resolve(),
-      close: () => database.close(),
-    };
+    return await toSqliteEngine(database, await migrate({ database, log }));
   } catch (error) {
     await database.close();
     throw error;
@@ -200,8 +190,8 @@ async function openSqlite(path: string, { log }: Opening): Promise<Engine> {
  * or not, and a reader must not go on as if nothing was. Writes wait until it is `opened`.
  */
 async function openThreadedSqlite(path: string, opening: Opening, module?: URL): Promise<Engine> {
-  const migrated = await openSqlite(path, opening);
-  await migrated.close();
+  const own = await openSqlite(path, opening);
+  await own.close();
   const { openThreadedDatabase } = await import('#adapters/sqlite/database.ts');
   const { isDiskFailure } = await import('#adapters/sqlite/connection/errors.ts');
   const onCrash = (error: Error): never => {
@@ -209,10 +199,19 @@ async function openThreadedSqlite(path: string, opening: Opening, module?: URL):
     throw error;
   };
   const database = openThreadedDatabase({ path, module, onCrash });
+  return { ...(await toSqliteEngine(database, own.migrated)), opened: () => database.opened };
+}
+
+async function toSqliteEngine(database: Database, migrated: readonly Migration[]): Promise<Engine> {
+  const { ownWork } = await import('#adapters/sqlite/service-lock.ts');
+  const { searchSqlite } = await import('#catalog/reading/search.ts');
   return {
-    ...migrated,
     database,
-    opened: () => database.opened,
+    search: searchSqlite,
+    workerLease: () => ownWork,
+    instanceChanges: () => noOthers,
+    migrated,
+    opened: () => Promise.resolve(),
     close: () => database.close(),
   };
 }
