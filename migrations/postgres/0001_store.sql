@@ -190,7 +190,8 @@ CREATE TRIGGER claim_dropped AFTER DELETE ON claim REFERENCING OLD TABLE AS form
 CREATE TABLE lead_change (
   repository_id bigint NOT NULL,
   number bigint NOT NULL,
-  position bigint NOT NULL, -- when it changed last, in ms since the Unix epoch; later changes have greater ones
+  position bigint NOT NULL, -- when it changed last for anybody, in ms since the Unix epoch; later changes have greater ones
+  changed_at bigint NOT NULL, -- the position at which it changed last for those who can read it
   is_visible boolean NOT NULL, -- approved, here, and not claimed
   updated_at bigint NOT NULL, -- by the tracker
   labels jsonb NOT NULL, -- names in lower case

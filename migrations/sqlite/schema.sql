@@ -324,7 +324,8 @@ CREATE TABLE idempotency_key (
 CREATE TABLE lead_change (
   repository_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
-  position INTEGER NOT NULL, -- when it changed last, in ms since the Unix epoch; later changes have greater ones
+  position INTEGER NOT NULL, -- when it changed last for anybody, in ms since the Unix epoch; later changes have greater ones
+  changed_at INTEGER NOT NULL, -- the position at which it changed last for those who can read it
   is_visible INTEGER NOT NULL, -- 1: approved, here, and not claimed
   updated_at INTEGER NOT NULL, -- by the tracker
   labels TEXT NOT NULL, -- JSON array of names in lower case

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { withdrawClaims } from '#leads/claims/claim-leads.ts';
 import type { Database } from '#shared/database.ts';
-import { readableBy } from '#leads/lead-feed/lead-change.ts';
+import { changeFor } from '#leads/lead-feed/lead-change.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import { REPLICA_LAG_MAX_MS } from '#leads/lead-tracker.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
@@ -36,7 +36,7 @@ import {
 } from '#leads/directory/write-directory.ts';
 
 const NOW = 100 * DAY;
-const START: FeedPlace = [0, 0];
+const START: FeedPlace = [-1, 0];
 const LOOK = Buffer.alloc(16, 1);
 const OTHER_LOOK = Buffer.alloc(16, 2);
 
@@ -57,9 +57,9 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
     /** Changes for a reader by these labels: `+` that it is there, `-` that it went. */
     const since = async (place: FeedPlace, labels: readonly string[] = []) =>
       (await read(place)).flatMap((change) => {
-        const readable = readableBy(change, labels);
-        if (readable === true) return `+${change.number}`;
-        return readable && readable.leftAt > place[0] ? `-${change.number}` : [];
+        const told = changeFor(change, labels);
+        if (!told || told.at <= place[0]) return [];
+        return told.hasLeft ? `-${change.number}` : `+${change.number}`;
       });
     return { database, clock, directory, feed, read, end, since };
   }
@@ -178,6 +178,18 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       const before = await end();
       await putEntries(directory, [entry(1, { labels: ['approved', 'eu'], updatedAt: 4 })]);
       expect(await since(before, ['eu'])).toEqual(['-1']);
+    });
+
+    test('a label of an older state that comes late moves the lead for its own readers alone', async () => {
+      const { directory, since, end } = await setUp();
+      await putEntries(directory, [entry(1, { updatedAt: 1 })]);
+      const first = await end();
+      await putEntries(directory, [entry(1, { updatedAt: 9 })]);
+      const before = await end();
+      await putEntries(directory, [entry(1, { labels: ['approved', 'eu'], updatedAt: 4 })]);
+      expect(await since(before, ['eu'])).toEqual(['-1']);
+      expect(await since(before)).toEqual([]);
+      expect(await since(first)).toEqual(['+1']);
     });
 
     test('a claim takes a lead away, and its release or withdrawal gives it back', async () => {

@@ -26,7 +26,7 @@ export type TrueLead = {
   isGone: boolean;
   /** As it is at the tracker: another object with each change. */
   state: { second: number; wasTold: boolean };
-  /** It was met in an older state: in one of the same second, or by a late webhook with a label that went. */
+  /** It was met in an older state: behind one of the same second. */
   wasToldBack: boolean;
   /** All that was ever to be seen of it at the tracker. */
   wasLabelled: boolean;

@@ -21,8 +21,10 @@ export type Span = readonly [label: string, first: number, left: number | null];
 /** The last change of a lead, and who could read it when. Positions grow with time: they are ms since the Unix epoch. */
 export type LeadChange = {
   number: number;
-  /** Time of its last change; a change that is committed later has a greater one. */
+  /** Time of its last change for anybody; a change that is committed later has a greater one. */
   position: number;
+  /** The position of its last change for those who can read it: a label learnt late moves it for others alone. */
+  changedAt: number;
   /** Approved, in this repository, and not claimed. */
   isVisible: boolean;
   /** By the tracker, in ms since the Unix epoch. */
@@ -59,19 +61,28 @@ export function nextChange(
   position: number,
 ): LeadChange | undefined {
   const isVisible = given.isVisible && !mayBeGone(known, given, position);
-  const { seen = [], ...state } = { ...given, ...newerThan(known, given), isVisible };
-  if (!known) {
-    if (!state.isVisible && seen.length === 0) return undefined;
-    return { ...state, position, carried: carriedAfter([], { ...state, seen }, position) };
-  }
+  const state = { ...given, ...newerThan(known, given), isVisible };
+  return known ? changeAfter(known, state, position) : firstChange(state, position);
+}
+
+function firstChange({ seen = [], ...state }: LeadState, position: number): LeadChange | undefined {
+  if (!state.isVisible && seen.length === 0) return undefined;
+  const carried = carriedAfter([], { ...state, seen }, position);
+  return { ...state, position, changedAt: position, carried };
+}
+
+function changeAfter(
+  known: LeadChange,
+  { seen = [], ...state }: LeadState,
+  position: number,
+): LeadChange | undefined {
   const lookDigest = state.lookDigest ?? (isSameState(known, state) ? known.lookDigest : undefined);
-  if (differs(known, state, seen))
-    return {
-      ...state,
-      lookDigest,
-      position,
-      carried: carriedAfter(known.carried, { ...state, seen }, position),
-    };
+  const isOther = differs(known, state);
+  if (isOther || hasMore(known, seen)) {
+    const carried = carriedAfter(known.carried, { ...state, seen }, position);
+    const changedAt = isOther ? position : known.changedAt;
+    return { ...state, lookDigest, position, changedAt, carried };
+  }
   return known.isVisible && !known.lookDigest && lookDigest ? { ...known, lookDigest } : undefined;
 }
 
@@ -129,10 +140,14 @@ function mayBeGone(
   return isRecent && updatedAt <= known.position && isSameSet(known.labels, labels);
 }
 
-function differs(known: LeadChange, state: LeadState, seen: readonly string[]): boolean {
+/** Whether it was seen with a label by which nobody knew that it could be read. */
+function hasMore({ carried }: LeadChange, seen: readonly string[]): boolean {
+  const labels = new Set(carried.map(([label]) => label));
+  return carried.length < SPANS_MAX && seen.some((label) => !labels.has(label));
+}
+
+function differs(known: LeadChange, state: LeadState): boolean {
   if (known.isVisible !== state.isVisible) return true;
-  const labels = new Set(known.carried.map(([label]) => label));
-  if (known.carried.length < SPANS_MAX && seen.some((label) => !labels.has(label))) return true;
   if (!state.isVisible) return false;
   const looksOther =
     known.lookDigest && state.lookDigest && !known.lookDigest.equals(state.lookDigest);
@@ -171,18 +186,20 @@ const endedAt = ([label, first, left]: Span, position: number): Span => [
 ];
 
 /**
- * True when readers whose grant asks for these labels (folded) can read the lead; else the position since which they
- * cannot. Undefined: they never could, as far as is known.
+ * The position at which the lead changed last for readers whose grant asks for these labels (folded); `hasLeft`: they
+ * cannot read it any more since then. Undefined: they never could, as far as is known.
  */
-export function readableBy(
+export function changeFor(
   change: LeadChange,
   labels: readonly string[],
-): true | { leftAt: number } | undefined {
+): { at: number; hasLeft: boolean } | undefined {
   const span = readableSpan(change, labels);
-  return span?.leftAt === Infinity ? true : span;
+  if (!span) return undefined;
+  const hasLeft = span.leftAt < Infinity;
+  return { at: hasLeft ? span.leftAt : change.changedAt, hasLeft };
 }
 
-/** The same, with since which position it could be read (0: nobody knows); `leftAt` is infinite while it can be. */
+/** The positions between which they could read it (0: nobody knows); `leftAt` is infinite while they can. */
 export function readableSpan(
   { carried }: LeadChange,
   labels: readonly string[],

@@ -7,7 +7,7 @@ import { createFlightsByQuestion, createNextTurnFlight } from '#shared/resilienc
 import type { Log } from '#shared/log.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 import { foldLabels } from '../model/labels.ts';
-import { readableBy } from './lead-change.ts';
+import { changeFor } from './lead-change.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import { createFeedCursors, type FeedCursors, type FeedPosition } from './feed-cursors.ts';
 import { createFeedReads, type FeedReads } from './feed-reads.ts';
@@ -275,10 +275,9 @@ async function readFollower(
   const place = [reader.position, Number.MAX_SAFE_INTEGER] as const;
   const folded = foldLabels(labels);
   const changes = await readChangesAfter(store, place, FOLLOWER_LOOKS_THROUGH);
-  const next = changes.find((change) => {
-    const readable = readableBy(change, folded);
-    return readable === true || (readable && readable.leftAt > reader.position);
-  });
-  const isBehind = next !== undefined && clock.now() - next.position > NOTED_WITHIN_MS;
-  return { readAt: reader.readAt, ...(isBehind && { behindSince: next.position }) };
+  const next = changes
+    .map((change) => changeFor(change, folded)?.at ?? 0)
+    .find((at) => at > reader.position);
+  const isBehind = next !== undefined && clock.now() - next > NOTED_WITHIN_MS;
+  return { readAt: reader.readAt, ...(isBehind && { behindSince: next }) };
 }

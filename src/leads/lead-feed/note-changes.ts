@@ -34,12 +34,12 @@ const STATES = `
 const PUT = `
   INSERT INTO lead_change (repository_id, ${CHANGE_COLUMNS})
   SELECT @id::bigint, ${CHANGE_COLUMNS} FROM jsonb_to_recordset(@changes) AS given
-    (number bigint, position bigint, is_visible boolean, updated_at bigint, labels jsonb, look bytea,
-      carried jsonb)
+    (number bigint, position bigint, changed_at bigint, is_visible boolean, updated_at bigint,
+      labels jsonb, look bytea, carried jsonb)
   WHERE true
   ON CONFLICT (repository_id, number) DO UPDATE SET position = excluded.position,
-    is_visible = excluded.is_visible, updated_at = excluded.updated_at, labels = excluded.labels,
-    look = excluded.look, carried = excluded.carried`;
+    changed_at = excluded.changed_at, is_visible = excluded.is_visible, updated_at = excluded.updated_at,
+    labels = excluded.labels, look = excluded.look, carried = excluded.carried`;
 
 const CLAIMED = `SELECT number FROM lead_change WHERE ${OF_LEADS} AND ${IS_CLAIMED('lead_change')}`;
 

@@ -13,7 +13,8 @@ export type FeedPlace = readonly [position: number, number: number];
 /** A consumer that follows the feed. Instants are ms since the Unix epoch. */
 export type FeedReader = { consumerId: string; position: number; readAt: number };
 
-export const CHANGE_COLUMNS = 'number, position, is_visible, updated_at, labels, look, carried';
+export const CHANGE_COLUMNS =
+  'number, position, changed_at, is_visible, updated_at, labels, look, carried';
 
 /** JSON comes as its text. */
 export type ChangeRow = Omit<LeadChange, 'labels' | 'lookDigest' | 'carried'> & {

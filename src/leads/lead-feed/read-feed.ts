@@ -7,7 +7,7 @@ import { bytesOfItem, type FeedItem } from './feed-item.ts';
 import type { FeedPosition } from './feed-cursors.ts';
 import { noteRead } from './note-changes.ts';
 import { type FeedPlace, readChangesAfter } from './read-changes.ts';
-import { type LeadChange, readableBy } from './lead-change.ts';
+import { changeFor, type LeadChange } from './lead-change.ts';
 import { type LiveLeads, readLiveLead, refuseStale } from './live-lead.ts';
 
 /** The feed of all readers: the store's changes, and the leads as they are now. */
@@ -178,14 +178,13 @@ async function lookThrough(
   const labels = foldLabels(visibility.labels);
   const most = labels.length > 0 ? LOOKED_THROUGH_MAX : limit;
   const rows = await readChangesAfter(store, place, most);
-  const isShown = (at: FeedPlace) => shown.some((one) => one[0] === at[0] && one[1] === at[1]);
+  const isShown = ({ number, position }: LeadChange, from: number) =>
+    shown.some((one) => one[1] === number && one[0] >= from && one[0] <= position);
   const all = rows.flatMap((row) => {
-    const readable = readableBy(row, labels);
-    if (readable === undefined || isShown(placeOf(row))) return [];
-    if (readable === true) return row;
+    const change = changeFor(row, labels);
     // A reader that is past that place has been told.
-    const hasLeft = !isBehind(since, [readable.leftAt, row.number]);
-    return hasLeft ? { ...row, leftAt: readable.leftAt } : [];
+    if (!change || isBehind(since, [change.at, row.number]) || isShown(row, change.at)) return [];
+    return { ...row, ...(change.hasLeft && { leftAt: change.at }) };
   });
   const changes = all.slice(0, limit);
   const isCut = changes.length < all.length;

@@ -1,6 +1,6 @@
 import { email } from '../../support/identities.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readableBy } from '#leads/lead-feed/lead-change.ts';
+import { changeFor } from '#leads/lead-feed/lead-change.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { rulesCheckOf, hashIdentity } from '#leads/directory/lead-directory.ts';
 import { DAY, HOUR, SECOND } from '#shared/clock.ts';
@@ -212,7 +212,7 @@ describe('the tracker’s webhook', () => {
     ] as const) {
       const [change] = await readChangesAfter(feed, [0, 0], 1);
       if (!change) throw new Error('nothing is told');
-      expect(readableBy(change, [label]) !== undefined).toBe(isTold);
+      expect(changeFor(change, [label]) !== undefined).toBe(isTold);
     }
   });
 

@@ -39,6 +39,7 @@ function openFeed(changes: LeadChange[], reader?: FeedReader) {
 const removed = (position: number, labels: string[] = ['eu']): LeadChange => ({
   number: 1,
   position,
+  changedAt: position,
   isVisible: false,
   updatedAt: position,
   labels,

@@ -13,7 +13,6 @@ export function deliver(world: World, change: TrackerChange, payload: object): v
   const webhook = signWebhook(change.event, payload);
   const lead = change.issue && world.model.leads.get(change.issue.number);
   const told = lead?.state;
-  const labels = change.issue?.labels.map(({ name }) => name) ?? [];
   const times = scheduler.random() < weather.webhookRepeated ? 2 : 1;
   for (let time = 0; time < times; time += 1) {
     const isLate = scheduler.random() < weather.webhookLate;
@@ -25,7 +24,6 @@ export function deliver(world: World, change: TrackerChange, payload: object): v
         scheduler.nowMs() + (isLate ? Math.floor(scheduler.random() * weather.webhookDelayMs) : 1),
       run: () => {
         if (lead && told) noteTold(lead, told);
-        if (lead && hasLost(world, lead, labels)) lead.wasToldBack = true;
         void post(world, change, webhook);
       },
     });
@@ -36,12 +34,6 @@ export function deliver(world: World, change: TrackerChange, payload: object): v
 function noteTold(lead: TrueLead, told: TrueLead['state']): void {
   told.wasTold = true;
   if (told !== lead.state && told.second === lead.state.second) lead.wasToldBack = true;
-}
-
-/** Readers by a label of an older state are to be told that it went; others are told of the lead as it is. */
-function hasLost({ tracker }: World, { number }: TrueLead, labels: readonly string[]): boolean {
-  const left = tracker.readIssue(number)?.labels.map(({ name }) => name) ?? [];
-  return labels.some((label) => !left.includes(label));
 }
 
 function nameOf({ event, action, issue }: TrackerChange): string {
