@@ -5,7 +5,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import { SECOND } from '#shared/clock.ts';
 import { checkShown } from '../invariants/answers.ts';
 import { expectedIn } from '../invariants/walks.ts';
-import { CutOff } from '../world/instance.ts';
+import { CutOff, type Instance } from '../world/instance.ts';
 import type { World } from '../world/world.ts';
 
 /** A sales tool: it keeps a copy by the feed, and reads lists and leads at times. */
@@ -60,14 +60,13 @@ export async function beTool(world: World, tool: Tool, pauseMs: number): Promise
     await world.pause(world.random() * pauseMs);
     const act = world.random();
     const work =
-      act < 0.6
-        ? follow(world, tool, {
-            limit: 1 + Math.floor(world.random() ** 2 * 4),
-            waitMs: act < 0.2 ? 20 * SECOND : 0,
-          })
-        : act < 0.85
-          ? walk(world, tool)
-          : readOne(world, tool);
+      act < 0.45
+        ? follow(world, tool, { limit: drawLimit(world), waitMs: act < 0.2 ? 20 * SECOND : 0 })
+        : act < 0.6
+          ? listen(world, tool)
+          : act < 0.85
+            ? walk(world, tool)
+            : readOne(world, tool);
     await work.catch((error: unknown) => refuseStrange(world, tool, error));
   }
 }
@@ -102,34 +101,70 @@ export async function follow(
   { limit, waitMs }: { limit: number; waitMs: number },
 ): Promise<boolean> {
   const since = world.scheduler.steps();
-  const { cursor, key } = tool;
   const isNew = tool.cursor === undefined;
   const { page, instance } = await world.call(async ({ parts, visibilityOf }, answering) => {
-    const visibility = await visibilityOf(key);
-    const query = {
-      limit,
-      fromStart: cursor === undefined,
-      ...(cursor !== undefined && { cursor }),
-    };
+    const visibility = await visibilityOf(tool.key);
     if (waitMs > 0) world.tell(`${tool.name} waits at ${answering.owner.name}`);
     const { signal } = new AbortController();
     return {
-      page: await parts.leads.leadFeed.read(query, visibility, { waitMs, signal }),
+      page: await parts.leads.leadFeed.read(queryOf(tool, limit), visibility, { waitMs, signal }),
       instance: answering,
     };
   });
   if (isNew) tool.copy = new Map();
   const { items, pagination } = page;
-  const changed = items.flatMap((item) => (item.type === 'lead.changed' ? [item.lead] : []));
-  checkShown(world, changed, { instance, since, isStale: true });
-  for (const item of items) put(world, tool, item);
-  if (items.length > 0)
-    world.tell(`${tool.name} is told ${items.map(({ type, id }) => `${type} ${id}`).join(', ')}`);
-  if (world.random() < 0.05 && cursor !== undefined) tool.wentBack = true;
+  take(world, tool, { items, instance, since });
+  if (world.random() < 0.05 && !isNew) tool.wentBack = true;
   else tool.cursor = pagination.nextCursor;
   // The tracker does not show it yet.
   if (pagination.hasMore && items.length === 0) await world.pause(SECOND);
   return pagination.hasMore;
+}
+
+/** Some events of a stream into the copy, then it hangs up. */
+async function listen(world: World, tool: Tool): Promise<void> {
+  const { scheduler } = world;
+  await world.call(async ({ parts, visibilityOf }, instance) => {
+    const visibility = await visibilityOf(tool.key);
+    const query = queryOf(tool, drawLimit(world));
+    if (tool.cursor === undefined) tool.copy = new Map();
+    world.tell(`${tool.name} listens at ${instance.owner.name}`);
+    let left = 1 + Math.floor(world.random() * 15);
+    // Events of one step of the feed come in one step of the history: they were read since the one before.
+    let since = scheduler.steps();
+    let last = since;
+    const wait = { waitMs: HEARTBEAT_MS, signal: new AbortController().signal };
+    for await (const { item, cursor } of parts.leads.leadFeed.follow(query, visibility, wait)) {
+      if (world.isOver) break;
+      if (scheduler.steps() !== last) [since, last] = [last, scheduler.steps()];
+      if (item) take(world, tool, { items: [item], instance, since });
+      tool.cursor = cursor;
+      left -= 1;
+      if (left === 0) break;
+    }
+  });
+}
+
+const HEARTBEAT_MS = 5 * SECOND;
+
+function drawLimit(world: World): number {
+  return 1 + Math.floor(world.random() ** 2 * 4);
+}
+
+function queryOf({ cursor }: Tool, limit: number) {
+  return { limit, fromStart: cursor === undefined, ...(cursor !== undefined && { cursor }) };
+}
+
+function take(
+  world: World,
+  tool: Tool,
+  { items, ...shown }: { items: readonly FeedItem[]; instance: Instance; since: number },
+): void {
+  const changed = items.flatMap((item) => (item.type === 'lead.changed' ? [item.lead] : []));
+  checkShown(world, changed, { ...shown, isStale: true });
+  for (const item of items) put(world, tool, item);
+  if (items.length > 0)
+    world.tell(`${tool.name} is told ${items.map(({ type, id }) => `${type} ${id}`).join(', ')}`);
 }
 
 /**
