@@ -140,7 +140,7 @@ function mayBeGone(
   return isRecent && updatedAt <= known.position && isSameSet(known.labels, labels);
 }
 
-/** Whether it was seen with a label by which nobody knew that it could be read. */
+/** True when it was seen with a label by which nobody knew that it could be read. */
 function hasMore({ carried }: LeadChange, seen: readonly string[]): boolean {
   const labels = new Set(carried.map(([label]) => label));
   return carried.length < SPANS_MAX && seen.some((label) => !labels.has(label));
