@@ -81,23 +81,21 @@ async function read(access: IssueAccess, number: number) {
 
 async function write(access: IssueAccess, number: number, edit: IssueEdit) {
   const { close, reopen, ...fields } = edit;
-  const state = close ? { state: 'closed', state_reason: close } : reopen && { state: 'open' };
-  const response = await patch(access, number, { ...fields, ...state }).catch((error: unknown) => {
-    // A reason that the tracker does not take must not keep the lead open.
-    if (!close || !isRefusedInput(error)) throw error;
-    return patch(access, number, { ...fields, state: 'closed' });
+  const reason = close !== 'without-reason' && { state_reason: close };
+  const state = close ? { state: 'closed', ...reason } : reopen && { state: 'open' };
+  const response = await requestIssue(access, number, {
+    route: `PATCH ${ISSUE}`,
+    fields: { ...fields, ...state },
+    options: { schema: editableSchema },
+  }).catch((error: unknown) => {
+    if (isRefusedInput(error) && error.refusedNames.includes('state_reason'))
+      return 'reason-refused' as const;
+    throw error;
   });
+  if (response === 'reason-refused') return { kind: response } as const;
   if (response.kind === 'other') return explainAbsence(access, response, { isWrite: true });
   if (response.data.number !== number) throw new TrackerFailure('nonsense');
   return { kind: 'done', issue: response.data } as const;
-}
-
-function patch(access: IssueAccess, number: number, fields: Record<string, unknown>) {
-  return requestIssue(access, number, {
-    route: `PATCH ${ISSUE}`,
-    fields,
-    options: { schema: editableSchema },
-  });
 }
 
 type FieldWrite = { settings: readonly FieldSetting[]; known: readonly FieldValue[] };
@@ -293,6 +291,6 @@ function toRefusal(failure: TrackerFailure, now: number): Refusal {
 }
 
 /** @see https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api */
-function isRefusedInput(error: unknown): boolean {
+function isRefusedInput(error: unknown): error is TrackerFailure {
   return isTrackerFailure(error, 'invalid') && error.status === 422;
 }

@@ -161,7 +161,7 @@ export function createTrackerClient(connection: TrackerConnection): TrackerClien
       if (status === 410 && !IS_ABOUT_ISSUES.test(route))
         throw new TrackerFailure('version-retired', { status });
       const isExpected = accept.includes(status) || (status === 304 && validator !== undefined);
-      if (!isExpected) throw failureOf(response, clock.now());
+      if (!isExpected) throw failureOf(response, clock.now(), Object.keys(parameters));
       return { kind: 'other', status, headers };
     },
     credentialKind: credentialKindOf(connection.credential),

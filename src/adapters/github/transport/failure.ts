@@ -24,6 +24,8 @@ export type TrackerFailureOptions = {
   retryAfterSeconds?: number;
   /** Code of the socket's error, such as `ECONNRESET`. */
   reason?: string;
+  /** Names of parameters of the request that the refusal names. */
+  refusedNames?: readonly string[];
 };
 
 /**
@@ -37,6 +39,7 @@ export class TrackerFailure extends Error {
   readonly status: number | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly reason: string | undefined;
+  readonly refusedNames: readonly string[];
 
   constructor(kind: TrackerFailureKind, options: TrackerFailureOptions = {}) {
     super(`the tracker call failed: ${kind}`);
@@ -46,6 +49,7 @@ export class TrackerFailure extends Error {
     this.status = options.status;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.reason = options.reason;
+    this.refusedNames = options.refusedNames ?? [];
   }
 }
 

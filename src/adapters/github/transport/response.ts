@@ -69,12 +69,17 @@ export function transportFailure(error: unknown): TrackerFailure {
   return new TrackerFailure('network', { reason });
 }
 
-/** The failure of a response that is no success. Limits on 403 are recognized before. */
-export function failureOf({ status, headers }: Rejection, now: number): TrackerFailure {
+/** The failure of a response that is no success to a request with these `names`. Limits on 403 are recognized before. */
+export function failureOf(
+  { status, headers, data }: Rejection,
+  now: number,
+  names: readonly string[] = [],
+): TrackerFailure {
   const wait = retryAfterMs(headers, now);
   return new TrackerFailure(kindOf(status), {
     status,
     ...(wait !== undefined && { retryAfterSeconds: Math.ceil(wait / SECOND) }),
+    ...(status === 422 && { refusedNames: namesRefused(data, names) }),
   });
 }
 
@@ -128,7 +133,21 @@ function jsonOf(text: string): unknown {
   }
 }
 
-const refusal = z.object({ message: z.string() });
+const refusal = z.object({
+  message: z.string().catch(''),
+  errors: z.array(z.object({ field: z.string() }).catch({ field: '' })).catch([]),
+});
+
+/** Those that a refusal names: as fields, or in a message of the schema, as in `"state" is not a permitted key`. */
+function namesRefused(data: unknown, names: readonly string[]): string[] {
+  const { message = '', errors = [] } = refusal.safeParse(data).data ?? {};
+  return names.filter(
+    (name) =>
+      errors.some(({ field }) => field === name) ||
+      message.includes(`"${name}"`) ||
+      message.includes(`'properties/${name}'`),
+  );
+}
 
 /**
  * True when the text of a 403 says that a rate limit was exceeded: secondary limits may have no

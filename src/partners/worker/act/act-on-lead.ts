@@ -57,6 +57,8 @@ export type LeadTask = Todo & {
   /** Keeps what is known of the lead. @throws when the event is not this worker's any more */
   keep: (lead: LeadProgress) => Promise<void>;
   ownComment: OwnComment;
+  /** The tracker has refused the reason for closing, which must not keep the lead open. */
+  isReasonRefused?: boolean;
 };
 
 /** Reason that a lead stays open for now. */
@@ -84,6 +86,8 @@ export async function actOnLead(writer: LeadWriter, task: LeadTask): Promise<Lea
   if (onTurn.kind !== 'issue') return onTurn.result;
   let { lead } = onTurn;
   const edited = await editIssue(writer, { ...task, lead }, onTurn.issue);
+  if (edited === 'reason-refused')
+    return actOnLead(writer, { ...task, lead, isReasonRefused: true });
   if ('refusal' in edited) return resultOf(writer, { ...task, lead }, edited.refusal);
   const { issue } = edited;
   lead = noteRemains(task, lead, issue);
@@ -180,12 +184,14 @@ async function editIssue(
   writer: LeadWriter,
   task: LeadTask,
   issue: EditableIssue,
-): Promise<{ issue: EditableIssue } | { refusal: Refusal }> {
+): Promise<{ issue: EditableIssue } | { refusal: Refusal } | 'reason-refused'> {
   const { editor, labels, pacer, refusals } = writer;
   const edit = planFor(task, issue, labels);
   if (!edit) return { issue };
+  if (edit.close && task.isReasonRefused) edit.close = 'without-reason';
   pacer.noteWrite();
   const edited = await editor.edit(issue.number, edit);
+  if (edited.kind === 'reason-refused') return edited.kind;
   if (edited.kind !== 'done') return { refusal: transientIfGone(edited) };
   const left = planFor(task, edited.issue, labels);
   if (!left) {

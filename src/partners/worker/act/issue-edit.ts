@@ -37,8 +37,8 @@ export type IssueEdit = {
   labels?: readonly string[];
   /** All the logins that are to be assigned. */
   assignees?: readonly string[];
-  /** The reason. */
-  close?: 'completed' | 'not_planned';
+  /** The reason, where the tracker takes one. */
+  close?: 'completed' | 'not_planned' | 'without-reason';
   reopen?: true;
 };
 

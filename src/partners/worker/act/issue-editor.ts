@@ -54,8 +54,14 @@ export type IssueEditor = {
   read(
     number: number,
   ): Promise<{ kind: 'issue'; issue: EditableIssue } | { kind: 'pull-request' } | Refusal>;
-  /** Writes all of the edit at once and returns the issue as it is then. */
-  edit(number: number, edit: IssueEdit): Promise<{ kind: 'done'; issue: IssueContent } | Refusal>;
+  /**
+   * Writes all of the edit at once and returns the issue as it is then. `reason-refused`: nothing was done, for the
+   * tracker does not take the reason for closing.
+   */
+  edit(
+    number: number,
+    edit: IssueEdit,
+  ): Promise<{ kind: 'done'; issue: IssueContent } | { kind: 'reason-refused' } | Refusal>;
   /**
    * Gives typed fields of the tracker values, by their names, and returns those that the issue has then. `known` are
    * those that it has now. `forbidden` is the credential's own.

@@ -246,21 +246,32 @@ describe('verification of what came back', () => {
     expect(world.tracker.calls.count({ method: 'PATCH' })).toBe(1);
   });
 
+  const invalidField = (field: string) => ({
+    message: 'Validation Failed',
+    errors: [{ resource: 'Issue', field, code: 'invalid' }],
+  });
+
   test('a refused reason for closing does not keep the lead open', async () => {
     const world = await runningWorld();
+    const json = invalidField('state_reason');
     const { number, event } = await deleteOne(world, () =>
-      world.tracker.fault({ kind: 'status', status: 422, method: 'PATCH' }),
+      world.tracker.fault({ kind: 'status', status: 422, json, method: 'PATCH' }),
     );
     expect(event).toMatchObject({ outcome: 'DONE', attempts: 1 });
     expect(world.tracker.readIssue(number)?.state).toBe('closed');
+    expect(world.tracker.calls.count({ method: 'PATCH' })).toBe(2);
   });
 
-  test('what the tracker refuses to understand is a dead letter at once', async () => {
-    const world = await runningWorld({ actions: ['relabel'] });
+  test.each<[string, unknown]>([
+    ['says not why', {}],
+    ['refuses another field', invalidField('labels')],
+  ])('what the tracker refuses is a dead letter at once when it %s', async (_why, json) => {
+    const world = await runningWorld();
     const { event } = await deleteOne(world, () =>
-      world.tracker.fault({ kind: 'status', status: 422, method: 'PATCH' }),
+      world.tracker.fault({ kind: 'status', status: 422, json, method: 'PATCH' }),
     );
     expect(event).toMatchObject({ outcome: 'FAILED', lastError: 'refused', attempts: 1 });
+    expect(world.tracker.calls.count({ method: 'PATCH' })).toBe(1);
   });
 });
 

@@ -53,6 +53,21 @@ test.each<[string, readonly Action[]]>([
   expect(labels).not.toContain('approved');
 });
 
+test('an edit that goes without a refused reason waits for a turn of its own, and reads anew', async () => {
+  const world = await openDeletions();
+  const errors = [{ resource: 'Issue', field: 'state_reason', code: 'invalid' }];
+  world.tracker.fault({ kind: 'status', status: 422, method: 'PATCH', json: { errors } });
+  const { lead, labels, turns } = await actWhilePeopleWork(world, ['relabel', 'close']);
+  expect(lead.state).toBe('done');
+  expect(turns).toBe(2);
+  expect(labels?.toSorted()).toEqual([
+    'deleted-by-partner',
+    'eu',
+    'set-while-waiting-1',
+    'set-while-waiting-2',
+  ]);
+});
+
 test('a lead that an operator gives back while its write waits is not written', async () => {
   const writeIntervalMs = 2 * HOUR;
   // Nothing else waits so long, and less than a day.
