@@ -6,10 +6,7 @@ import { createApiKey, type NewKey } from '#access/keys/api-key.ts';
 import type { Consumer, ConsumerId, Key } from '#access/consumers/consumer.ts';
 import type { Access } from '#access/index.ts';
 import type { AuditEntry, Origin } from '#shared/audit.ts';
-import { buildAccess } from '../support/access.ts';
-import { auditOf } from '../support/audit.ts';
-import { createFakeClock } from '../support/clock.ts';
-import { temporaryDatabase } from '../support/stores.ts';
+import { openWorld } from '../support/world.ts';
 
 export const origin: Origin = {
   actor: { kind: 'cli', subject: 'operator' },
@@ -18,11 +15,9 @@ export const origin: Origin = {
 
 /** Access on a store of its own, whose consumers are all called `c-1`. */
 export function buildTestAccess() {
-  const clock = createFakeClock();
-  const database = temporaryDatabase();
-  const access = buildAccess({ database, clock, newId: () => 'c-1' });
+  const { access, auditOf, clock, database } = openWorld({ access: { newId: () => 'c-1' } });
   /** The audit log about `c-1`, oldest first. */
-  const audit = () => auditOf(database, 'consumer/c-1');
+  const audit = () => auditOf('consumer/c-1');
   return { access, audit, clock, database };
 }
 
@@ -79,4 +74,12 @@ export function createPortal(
 /** Matches an error with this code. */
 export function rejectionWith(code: ErrorCode): unknown {
   return expect.objectContaining({ code });
+}
+
+/** True when a key lets its holder in. */
+export function isKeyGood(access: Pick<Access, 'authenticate'>, key: string): Promise<boolean> {
+  return access.authenticate(key).then(
+    () => true,
+    () => false,
+  );
 }

@@ -5,9 +5,9 @@ import { searchPostgres, searchSqlite } from '#catalog/reading/search.ts';
 import { readRelations } from '#catalog/version/version-view.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
 import { describeCatalog, newDraft, owner } from '../contract/catalog.ts';
-import { buildCatalog } from '../support/catalog.ts';
 import { temporaryPostgres } from '../support/postgres/database.ts';
 import { threadedDatabase } from '../support/stores.ts';
+import { openWorld } from '../support/world.ts';
 
 describeCatalog('SQLite, written by a thread', async () => ({
   db: await threadedDatabase(),
@@ -23,7 +23,7 @@ describeCatalog('PostgreSQL', async () => ({
 const many = 1000;
 
 test('an artifact holds a thousand versions and no more', async () => {
-  const { catalog } = buildCatalog();
+  const { catalog } = openWorld();
   const create = (version: string) => createVersion(catalog, owner, newDraft({ version }));
   await Promise.all(Array.from({ length: many }, (_, at) => create(`1.0.${at}`)));
   await expect(create('2.0.0')).rejects.toMatchObject({
@@ -32,7 +32,7 @@ test('an artifact holds a thousand versions and no more', async () => {
 });
 
 test('a big group shows a thousand members and counts them all', async () => {
-  const { catalog, db } = buildCatalog();
+  const { catalog, database: db } = openWorld();
   const publish = async (facts: Partial<Draft>) => {
     const { record } = await createVersion(catalog, owner, newDraft(facts));
     return (await publishVersion(catalog, owner, { id: record.id })).record;

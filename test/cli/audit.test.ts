@@ -2,10 +2,10 @@ import { beforeEach, expect, test } from 'vitest';
 import { type AuditEntry, appendAudit } from '#shared/audit.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { registerAudit } from '#cli/commands/audit.ts';
-import { buildAccess } from '../support/access.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { type Output, runCommand } from '../support/command.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
+import { openWorld } from '../support/world.ts';
 
 let database: SqliteDatabase;
 const clock = createFakeClock();
@@ -27,7 +27,9 @@ function write(facts: Partial<AuditEntry> = {}): Promise<void> {
 
 /** Runs `trackport audit list …` on a connection of its own. */
 function list(args: string[] = [], json = false): Promise<Output> {
-  const services = { access: buildAccess({ database: connectTo(database.handle.name), clock }) };
+  const services = {
+    access: openWorld({ database: connectTo(database.handle.name), clock }).access,
+  };
   return runCommand(registerAudit, { args: ['list', ...args], services, clock, json });
 }
 

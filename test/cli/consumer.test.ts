@@ -2,11 +2,12 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { registerConsumer } from '#cli/commands/consumer/consumer.ts';
 import { HOUR } from '#shared/clock.ts';
-import { buildAccess, isKeyGood } from '../support/access.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { type Output, runCommand } from '../support/command.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 import { auditOf } from '../support/audit.ts';
+import { isKeyGood } from '../access/support.ts';
+import { openWorld } from '../support/world.ts';
 
 let clock: FakeClock;
 let database: SqliteDatabase;
@@ -21,7 +22,7 @@ function consumer(
   args: string[],
   how: { json?: boolean; hasColour?: boolean; ask?: (question: string) => string } = {},
 ): Promise<Output> {
-  const access = buildAccess({ database: connectTo(database.handle.name), clock });
+  const { access } = openWorld({ database: connectTo(database.handle.name), clock });
   return runCommand(registerConsumer, { args, services: { access }, clock, ...how });
 }
 
@@ -40,7 +41,7 @@ type Shown = {
 
 /** True when the running server lets the key in. */
 function isAccepted(key: string): Promise<boolean> {
-  return isKeyGood(buildAccess({ database, clock }), key);
+  return isKeyGood(openWorld({ database, clock }).access, key);
 }
 
 describe('consumer create', () => {
@@ -267,7 +268,7 @@ describe('consumer rotate, add-key and revoke', () => {
 
 test('a running server notices a revocation from the command line', async () => {
   const { id, key } = await json<Created>('create', 'Sales');
-  const access = buildAccess({ database, clock });
+  const { access } = openWorld({ database, clock });
   await access.authenticate(key);
   await consumer(['revoke', id]);
   await clock.advance(10);

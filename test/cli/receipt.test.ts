@@ -7,9 +7,10 @@ import type { Outcome } from '#partners/receipts/receipt.ts';
 import { DAY } from '#shared/clock.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { type Output, runCommand } from '../support/command.ts';
-import { buildPartners, secretsOf } from '../support/partners.ts';
+import { secretsOf } from '../support/partners.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 import { auditOf } from '../support/audit.ts';
+import { openWorld } from '../support/world.ts';
 
 let database: SqliteDatabase;
 let clock: FakeClock;
@@ -21,7 +22,7 @@ beforeEach(() => {
 
 /** Runs `trackport receipt …` on a connection of its own. */
 function receipt(args: string[], how: { json?: boolean } = {}): Promise<Output> {
-  const { partners } = buildPartners({ database: connectTo(database.handle.name), clock });
+  const { partners } = openWorld({ database: connectTo(database.handle.name), clock });
   const services = {
     receipts: partners.receipts,
     importer: () => Promise.reject(new Error('not here')),
@@ -43,7 +44,7 @@ async function json<T>(...args: string[]): Promise<T> {
 /** Accepts a deletion and gives back its receipt's id. */
 async function accept(externalId: string, partnerId = 'crm-one'): Promise<string> {
   const settings = { scheme: 'hmac-sha256', secrets: secretsOf('s') } as const;
-  const { deliver } = buildPartners({ database, clock, partners: { [partnerId]: settings } });
+  const { deliver } = openWorld({ database, clock, partners: { [partnerId]: settings } });
   const { receipt } = await deliver(
     { eventType: 'lead.deletion', externalId },
     { from: partnerId },
@@ -137,7 +138,7 @@ describe('receipt show', () => {
       secrets: secretsOf('s'),
       deletions: { types: ['gone'] },
     } as const;
-    const { deliver } = buildPartners({ database, clock, partners: { 'crm-one': settings } });
+    const { deliver } = openWorld({ database, clock, partners: { 'crm-one': settings } });
     const send = async (body: unknown) => (await deliver(body, { from: 'crm-one' })).receipt.id;
     const first = await send({ eventType: 'gone', eventId: 'e', externalId: 'x' });
     const id = await send([

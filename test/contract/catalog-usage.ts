@@ -12,9 +12,9 @@ import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { origin } from '../access/support.ts';
-import { buildCatalog } from '../support/catalog.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { newDraft, owner } from './catalog.ts';
+import { openWorld } from '../support/world.ts';
 
 type Open = () => Promise<{ db: Database; search: SearchVersions }>;
 
@@ -34,7 +34,7 @@ export function describeUsage(engine: string, open: Open): void {
     /** One instance on the store. */
     const openInstance = (clock = createFakeClock()) => {
       const usage = createReadRecord({ db, clock, log: silentLog });
-      const { catalog } = buildCatalog({ db, search, clock, usage });
+      const { catalog } = openWorld({ database: db, clock, catalog: { search, usage } });
       const publish = async (id: string, version: string) => {
         const { record } = await createVersion(catalog, owner, newDraft({ id, version }));
         await publishVersion(catalog, owner, { id, version });

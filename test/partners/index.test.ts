@@ -4,10 +4,11 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { ownWork } from '#adapters/sqlite/service-lock.ts';
 import { createFakeClock } from '../support/clock.ts';
-import { buildPartners, type PartnersWorld, settleEvent } from '../support/partners.ts';
+import { settleEvent } from '../support/partners.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 import { eventually } from '../support/eventually.ts';
 import { leaseEvents } from '#partners/worker/lease-events.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 /** Of a directory that is complete and empty; `begin` is called when it is to be filled. */
 function emptyFiller(begin: () => void): DirectoryFiller {
@@ -22,7 +23,7 @@ function emptyFiller(begin: () => void): DirectoryFiller {
 }
 
 /** Partners that work, and how often the worker has looked for events to match. */
-async function startPartners({ prepare = async (_world: PartnersWorld) => undefined } = {}) {
+async function startPartners({ prepare = async (_world: World) => undefined } = {}) {
   const database = temporaryDatabase();
   const fill = vi.fn<() => void>();
   const filler = emptyFiller(fill);
@@ -36,8 +37,8 @@ async function startPartners({ prepare = async (_world: PartnersWorld) => undefi
       return database.get(sql, values);
     },
   };
-  await prepare(buildPartners({ database }));
-  const world = buildPartners({ database, filler, db });
+  await prepare(openWorld({ database }));
+  const world = openWorld({ database, filler, db });
   const { partners } = world;
   onTestFinished(() => partners.stop());
   await partners.start();
@@ -46,7 +47,7 @@ async function startPartners({ prepare = async (_world: PartnersWorld) => undefi
 }
 
 /** A receipt whose event needs a person. */
-async function addDeadLetter({ deliver, work }: PartnersWorld): Promise<undefined> {
+async function addDeadLetter({ deliver, work }: World): Promise<undefined> {
   await deliver({ externalId: 'x-1' });
   const now = createFakeClock().now();
   const [item] = await leaseEvents(work, 'match', { now, limit: 1 });
@@ -80,7 +81,7 @@ describe('of two instances on one store', () => {
     const fill = vi.fn<() => void>();
     const filler = emptyFiller(fill);
     const workerLease = { ...ownWork, take: async () => false };
-    const second = buildPartners({ database, filler, workerLease }).partners;
+    const second = openWorld({ database, filler, workerLease }).partners;
     onTestFinished(() => second.stop());
     await second.start();
     expect((await second.workerStatus()).state).toBe('standby');

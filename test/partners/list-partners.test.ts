@@ -6,8 +6,8 @@ import { sha256Hex } from '#shared/crypto/hash.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../support/clock.ts';
-import { buildPartners } from '../support/partners.ts';
 import { temporaryDatabase } from '../support/stores.ts';
+import { openWorld } from '../support/world.ts';
 
 const OLD = 'the-old-secret-of-this-test';
 const NEW = 'the-new-secret-of-this-test';
@@ -16,7 +16,7 @@ function setUp() {
   const clock = createFakeClock();
   const database = temporaryDatabase();
   const traffic = createTraffic({ database, clock, log: silentLog });
-  const { partners } = buildPartners({
+  const { partners } = openWorld({
     clock,
     database,
     traffic,

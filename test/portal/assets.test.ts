@@ -1,7 +1,7 @@
 import { assetPath, findAsset } from '#portal/assets.ts';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { startPortal } from '../support/portal/portal.ts';
+import { startPortal } from '../support/world.ts';
 
 const names = ['portal.css', 'portal.js', 'mark.svg'] as const;
 

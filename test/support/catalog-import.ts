@@ -5,9 +5,10 @@ import type { CatalogOptions } from '#catalog/index.ts';
 import { type ImportTools, registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
 import type { Environment } from '#config/interpolate.ts';
 import type { Clock } from '#shared/clock.ts';
-import { openWorld, tokenFor } from './world.ts';
+import { openWorld } from './world.ts';
 import { type Output, runCommand } from './command.ts';
 import { specThreads } from './threads.ts';
+import { tokenFor } from './tokens.ts';
 
 export type ImportRun = Output & {
   /** Its message. */

@@ -1,17 +1,4 @@
-import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { createReadRecord } from '#catalog/usage/record-reads.ts';
-import {
-  type Catalog,
-  type CatalogOptions,
-  type CatalogRules,
-  createCatalog,
-} from '#catalog/index.ts';
-import { searchSqlite } from '#catalog/reading/search.ts';
-import { silentLog } from '#shared/log.ts';
-import { createCursorSealer } from '#shared/pagination/page.ts';
-import { createFakeClock, type FakeClock } from './clock.ts';
-import { temporaryDatabase } from './stores.ts';
-import { specThreads } from './threads.ts';
+import type { CatalogRules } from '#catalog/index.ts';
 
 /** The least that a version says of itself. */
 export const petstore = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
@@ -32,26 +19,3 @@ export const catalogRules: CatalogRules = {
   findings: 'block',
   compatibility: 'warn',
 };
-
-/** The catalog on `db`, else on one of its own. */
-export function buildCatalog(
-  facts: Partial<CatalogOptions> = {},
-  db: SqliteDatabase = temporaryDatabase(),
-): {
-  catalog: Catalog;
-  db: SqliteDatabase;
-  clock: FakeClock;
-} {
-  const clock = createFakeClock();
-  const catalog = createCatalog({
-    db,
-    search: searchSqlite,
-    clock,
-    cursors: createCursorSealer(Buffer.alloc(32, 1)),
-    ...specThreads,
-    usage: createReadRecord({ db, clock, log: silentLog }),
-    rules: () => catalogRules,
-    ...facts,
-  });
-  return { catalog, db, clock };
-}

@@ -7,6 +7,6 @@ const PATIENCE_MS = 60 * SECOND;
 const LOOK_EVERY_MS = 50;
 
 /** Waits until the check passes, on a real clock; resolves with what it returns. */
-export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
-  return vi.waitFor(check, { timeout: PATIENCE_MS, interval: LOOK_EVERY_MS });
+export function eventually<T>(check: () => T | Promise<T>, interval = LOOK_EVERY_MS): Promise<T> {
+  return vi.waitFor(check, { timeout: PATIENCE_MS, interval });
 }

@@ -1,101 +1,203 @@
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
+import { createAccess } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
-import { refusedToken, type TokenPrincipal, type TokenVerifier } from '#access/tokens.ts';
-import type { CatalogOptions } from '#catalog/index.ts';
-import type { BearerApplication, HttpApp } from '#http/context.ts';
+import type { TokenPrincipal } from '#access/tokens.ts';
+import { createCertificateSigner } from '#adapters/jose/certificates.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
+import { ownWork } from '#adapters/sqlite/service-lock.ts';
+import { type CatalogOptions, createCatalog } from '#catalog/index.ts';
+import { searchSqlite } from '#catalog/reading/search.ts';
 import { createReadRecord } from '#catalog/usage/record-reads.ts';
+import type { BearerApplication, HttpApp } from '#http/context.ts';
+import { createPartners } from '#partners/index.ts';
+import type { Acceptance } from '#partners/intake/new-receipt.ts';
+import type { Delivery } from '#partners/intake/accept-delivery.ts';
+import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
+import { readDelivery } from '#partners/read-delivery.ts';
+import { createHearing } from '#partners/silence.ts';
+import type { PortalRoute } from '#portal/routes/page-route.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Database } from '#shared/database.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
+import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
-import { buildAccess } from './access.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
 import { auditOf } from './audit.ts';
-import { buildCatalog } from './catalog.ts';
+import { catalogRules } from './catalog.ts';
 import { claimedLeadsIn } from './claims.ts';
 import { createFakeClock, type FakeClock } from './clock.ts';
-import { REPOSITORY } from './directory.ts';
+import { directoryKey, REPOSITORY } from './directory.ts';
 import { buildTestApp, type TestAppSetup } from './http/app.ts';
-import { buildPartners, type PartnersOptions } from './partners.ts';
+import { INSTANCE, receiptsIn, sealer, secretsOf, workIn } from './partners.ts';
+import { openPortal, type PortalThings } from './portal/portal.ts';
 import { temporaryDatabase } from './stores.ts';
-import { bodyReaders } from './threads.ts';
+import { bodyReaders, specThreads } from './threads.ts';
+import { tokenFor, verifierOfNames } from './tokens.ts';
 
-const console = { clientId: 'console', scopes: ['trackport:admin'], workspaceId: 'default' };
-const catalogOwner = {
-  scopes: ['catalog:read', 'catalog:write', 'catalog:publish'],
-  workspaceId: 'default',
+/** One partner of each scheme. */
+const somePartners: Record<string, PartnerSettings> = {
+  'crm-one': { scheme: 'hmac-sha256', secrets: secretsOf('s') },
+  'crm-two': { scheme: 'signature-v3', secrets: secretsOf('s') },
 };
 
-const principals: Readonly<Record<string, TokenPrincipal>> = {
-  admin: { ...console, subject: 'operator-1' },
-  'admin-2': { ...console, subject: 'operator-2' },
-  owner: { ...catalogOwner, subject: 'owner-1' },
-};
-
-/** Knows the tokens `admin`, `admin-2` and `owner`, and those of `tokenFor`: verification is not ours. */
-export const verifierOfNames: Pick<TokenVerifier, 'verify'> = {
-  verify: async (token) => {
-    const [, made] = /^made\.(.+)$/.exec(token) ?? [];
-    const principal =
-      made === undefined
-        ? principals[token]
-        : (JSON.parse(Buffer.from(made, 'base64url').toString()) as TokenPrincipal);
-    if (!principal) throw refusedToken();
-    return principal;
-  },
-};
-
-/** A token of an owner of catalogs, but for these facts. */
-export function tokenFor(facts: Partial<TokenPrincipal> = {}): string {
-  const principal = { ...catalogOwner, subject: 'owner', clientId: 'tool', ...facts };
-  return `made.${Buffer.from(JSON.stringify(principal)).toString('base64url')}`;
-}
-
-export type WorldOptions = Omit<PartnersOptions, 'clock'> & {
-  clock?: FakeClock;
+/** In place of what the world has; ports of partners stand beside the rest. */
+export type WorldOptions<
+  D extends Database = SqliteDatabase,
+  C extends Clock = FakeClock,
+> = Partial<Omit<Parameters<typeof createPartners>[0], 'partners' | 'clock'>> & {
+  database?: D;
+  clock?: C;
+  partners?: Record<string, PartnerSettings>;
+  access?: Partial<Parameters<typeof createAccess>[0]>;
   catalog?: Partial<CatalogOptions>;
-  /** In place of what the world has. */
   app?: TestAppSetup;
   bearer?: Partial<BearerApplication>;
   refusedPerMinute?: number;
+  /** Pages of a portal, in place of none, and what they work on in place of what the world has. */
+  pages?: readonly PortalRoute[];
+  context?: PortalThings;
 };
 
-export type World = ReturnType<typeof openWorld>;
+export type World = ReturnType<typeof openWorld<SqliteDatabase, FakeClock>>;
 
-/** The public server with all that it serves but leads, on one store and a clock that stands still; closed when the test ends. */
-export function openWorld(options: WorldOptions = {}) {
-  const { catalog: facts, app: others, bearer, refusedPerMinute = 300, ...ports } = options;
-  const { database = temporaryDatabase(), clock = createFakeClock() } = ports;
-  const metrics = new Registry();
-  const access = buildAccess({ database, clock });
-  const { catalog } = buildCatalog(
-    { clock, usage: createReadRecord({ db: database, clock, log: silentLog }), ...facts },
-    database,
-  );
-  const world = buildPartners({ ...ports, database, clock });
-  const app = buildTestApp({
-    clock,
-    metrics,
-    refusalLimiter: createLimiter({ clock, limitPerMinute: refusedPerMinute }),
-    access,
-    claimedLeads: claimedLeadsIn(database, { repository: REPOSITORY, clock }),
-    partners: world.partners,
-    partnerRegistry: { registry: metrics, namesPartners: true, partnerIds: () => [] },
-    bearer: {
-      verifier: verifierOfNames,
-      catalog,
-      readSpecBody: bodyReaders.specBody,
-      idempotency: createIdempotency({ db: database, clock }),
-      ...bearer,
+/** Stands for ports that a test does not need; whoever touches one finds out. */
+const unserved = new Proxy(
+  {},
+  {
+    get: (_target, name) => {
+      throw new Error(`this test has no ${String(name)}`);
     },
-    ...others,
+  },
+) as never;
+
+/** Makes it when it is first asked for. */
+function once<T>(make: () => T): () => T {
+  let made: { of: T } | undefined;
+  return () => (made ??= { of: make() }).of;
+}
+
+/**
+ * What a service has but leads, on one store and a clock that stands still, by the factories that it is composed of. Each
+ * room is made when it is first asked for, and closed when the running test ends. Nothing works on events until a
+ * test starts them.
+ */
+export function openWorld<D extends Database = SqliteDatabase, C extends Clock = FakeClock>(
+  options: WorldOptions<D, C> = {},
+) {
+  const { access: ofAccess, catalog: ofCatalog, app: others, bearer } = options;
+  const { database = temporaryDatabase() as Database as D, repository = REPOSITORY } = options;
+  const { clock = createFakeClock() as Clock as C, log = silentLog } = options;
+  const metrics = new Registry();
+  const cursors = createCursorSealer(Buffer.alloc(32, 1));
+  const ground = { db: database, clock, cursors, log };
+  const claimedLeads = claimedLeadsIn(database, { repository: repository.toLowerCase(), clock });
+  const access = once(() => {
+    const limitPerMinute = () => 600;
+    const made = createAccess({ ...ground, newId: newUuid, limitPerMinute, ...ofAccess });
+    onTestFinished(() => made.close());
+    return made;
   });
-  onTestFinished(() => app.close());
+  const catalog = once(() =>
+    createCatalog({
+      ...ground,
+      search: searchSqlite,
+      ...specThreads,
+      usage: createReadRecord(ground),
+      rules: () => catalogRules,
+      ...ofCatalog,
+    }),
+  );
+  const list = createPartnerList(
+    Object.entries(options.partners ?? somePartners).map(([id, one]) => createPartner(id, one)),
+  );
+  const partners = once(() =>
+    createPartners({
+      ...ground,
+      watchWrite: (write) => write,
+      instance: INSTANCE,
+      sealer,
+      workerLease: ownWork,
+      filler: unserved,
+      latestCreation: () => clock.now(),
+      learnTime: () => undefined,
+      hearing: createHearing({ database, clock, log }),
+      traffic: { record: () => undefined, read: async () => [] },
+      editor: unserved,
+      readDelivery,
+      rules: () => unserved,
+      directoryKey,
+      statusKey: Buffer.alloc(32, 5),
+      openReaders: async () => async () => undefined,
+      certificates: createCertificateSigner({ seed: Buffer.alloc(32, 6), db: database, clock }),
+      random: () => 0.5,
+      countOutcome: () => undefined,
+      writeIntervalMs: 0,
+      ...options,
+      clock,
+      repository: repository.toLowerCase(),
+      partners: () => list,
+    }),
+  );
+  const portal = once(() => {
+    const { clock: given, pages = [], context } = options;
+    const clockOfSessions = given ? createFakeClock() : (clock as Clock as FakeClock);
+    return openPortal({ database, clock: clockOfSessions, log, pages, context, app });
+  });
+  const app: () => HttpApp = once(() => {
+    const made = buildTestApp({
+      clock,
+      metrics,
+      log,
+      refusalLimiter: createLimiter({ clock, limitPerMinute: options.refusedPerMinute ?? 300 }),
+      access: access(),
+      claimedLeads,
+      partners: partners(),
+      partnerRegistry: { registry: metrics, namesPartners: true, partnerIds: () => [] },
+      bearer: {
+        verifier: verifierOfNames,
+        catalog: catalog(),
+        readSpecBody: bodyReaders.specBody,
+        idempotency: createIdempotency({ db: database, clock }),
+        ...bearer,
+      },
+      ...(options.pages && { portal: portal().area }),
+      ...others,
+    });
+    onTestFinished(() => made.close());
+    return made;
+  });
   return {
-    ...world,
-    app,
+    database,
     clock,
     metrics,
-    access,
-    catalog,
+    claimedLeads,
+    receipts: receiptsIn(database, { repository }),
+    work: workIn(database, { repository }),
+    get access() {
+      return access();
+    },
+    get catalog() {
+      return catalog();
+    },
+    get partners() {
+      return partners();
+    },
+    get app() {
+      return app();
+    },
+    get portal() {
+      return portal();
+    },
+    /** Accepts a delivery as the route does after it was verified; text and bytes go as they are. */
+    deliver: (
+      body: unknown,
+      { from = 'crm-one', ...facts }: DeliveryFields = {},
+    ): Promise<Acceptance> => {
+      const partner = list.find(from);
+      if (!partner) throw new Error(`no partner ${from}`);
+      return partners().accept({ partner, path: 'deletions', body: toBytes(body), ...facts });
+    },
     /** Oldest first. */
     auditOf: (subject: string) => auditOf(database, subject),
     /** With the token `admin`, unless the options name another or none. */
@@ -103,6 +205,19 @@ export function openWorld(options: WorldOptions = {}) {
     /** Of the catalog, as one of its owners. */
     callCatalog: createCall(app, '/api/v1/catalog', tokenFor()),
   };
+}
+
+/** A world with a portal of these pages, as a browser comes to it. */
+export function startPortal(pages: readonly PortalRoute[] = [], options: WorldOptions = {}) {
+  const { app, portal } = openWorld({ ...options, pages });
+  return { app, ...portal };
+}
+
+type DeliveryFields = Partial<Omit<Delivery, 'partner' | 'body'>> & { from?: string };
+
+function toBytes(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
 type Reply = {
@@ -124,11 +239,11 @@ export type Call = (
   },
 ) => Promise<Reply>;
 
-function createCall(app: HttpApp, root: string, usual: string): Call {
+function createCall(app: () => HttpApp, root: string, usual: string): Call {
   return async (method, path, { body, raw, headers = {}, as, token } = {}) => {
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const sent = as ? tokenFor(as) : token === undefined ? usual : token;
-    const reply = await app.inject({
+    const reply = await app().inject({
       method,
       url: `${root}${path}`,
       headers: {
@@ -142,9 +257,4 @@ function createCall(app: HttpApp, root: string, usual: string): Call {
     const isJson = text !== '' && /json/.test(String(received['content-type']));
     return { status, headers: received, body: isJson ? JSON.parse(text) : undefined, text };
   };
-}
-
-/** The statuses of calls that were made at once, ascending. */
-export function statusesOf(replies: readonly { status: number }[]): number[] {
-  return replies.map(({ status }) => status).toSorted((left, right) => left - right);
 }

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { Access } from '#access/index.ts';
 import type { ConsumerFilter } from '#access/consumers/find-consumers.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
-import { buildAccess } from '../../support/access.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { origin } from '../support.ts';
+import { openWorld } from '../../support/world.ts';
 
 async function setUp() {
   const clock = createFakeClock();
-  const access = buildAccess({ clock });
+  const { access } = openWorld({ clock });
   const create = async (name: string, days?: number) => {
     await clock.advance(1);
     const lifetime = days !== undefined && { expiresInMs: days * DAY };

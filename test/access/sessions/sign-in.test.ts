@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { SignInFailure, type SignInFailureKind } from '#access/sessions/issuer-client.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
-import { cookiesOf, startPortal, TEST_PAGE } from '../../support/portal/portal.ts';
+import { cookiesOf, TEST_PAGE } from '../../support/portal/portal.ts';
 import { things } from '../../support/portal/things.ts';
+import { startPortal } from '../../support/world.ts';
 
 const away = new SignInFailure('unavailable', 'no_connection');
 

@@ -1,10 +1,8 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LogFields } from '#shared/log.ts';
-import { buildTestApp } from '../../support/http/app.ts';
 import { makeKey, makeToken } from '../../support/issuer.ts';
 import { openWorld } from '../../support/world.ts';
 import { openWorld as openVerifier } from '../../adapters/jose/support.ts';
-import { buildPartners } from '../../support/partners.ts';
 import { callOverHttp } from '../../partners/support.ts';
 
 const operatorPaths = [
@@ -120,13 +118,7 @@ async function openIssuedApp(timeoutMs = 5000) {
     keys: { log, timeoutMs },
     rules: { algorithms: ['ES256'], clockToleranceMs: 0 },
   });
-  const app = buildTestApp({
-    clock,
-    log,
-    partners: buildPartners({ clock }).partners,
-    bearer: { verifier },
-  });
-  onTestFinished(() => app.close());
+  const { app } = openWorld({ clock, log, bearer: { verifier } });
   const call = async (token: string) => {
     const headers = { authorization: `Bearer ${token}` };
     const reply = await app.inject({ method: 'GET', url: '/api/v1/receipts', headers });

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { HttpApp } from '#http/context.ts';
-import { openWorld, tokenFor } from '../../support/world.ts';
+import { openWorld, startPortal } from '../../support/world.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { ParseForm } from '#portal/routes/form-bodies.ts';
 import { action } from '#portal/routes/action-route.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
-import { startPortal } from '../../support/portal/portal.ts';
 import { buildPartnerServer, signedHeaders } from '../../partners/support.ts';
+import { tokenFor } from '../../support/tokens.ts';
 
 type Asked = { path: string; method?: string; headers?: Record<string, string>; body?: string };
 

@@ -1,24 +1,18 @@
-import { onTestFinished, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { CreateConsumerInput } from '#access/consumers/manage-consumers.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
-import { buildAccess } from '../../support/access.ts';
-import { buildTestApp } from '../../support/http/app.ts';
-import { createFakeClock } from '../../support/clock.ts';
 import { fakeLeads } from '../../support/http/leads.ts';
+import { openWorld } from '../../support/world.ts';
 
 const ME = '/api/v1/me';
 const origin = { actor: { kind: 'cli', subject: 'operator' } } as const;
 
 /** The calls for a key's holder, on a store of their own. */
 function openKeyApp({ limitPerMinute = 600 } = {}) {
-  const clock = createFakeClock();
-  const access = buildAccess({ clock, limitPerMinute: () => limitPerMinute });
-  const app = buildTestApp({
-    clock,
-    ...fakeLeads(),
-    access,
+  const { app, access, clock } = openWorld({
+    access: { limitPerMinute: () => limitPerMinute },
+    app: { leads: fakeLeads().leads },
   });
-  onTestFinished(() => app.close());
   const get = async (key: string, url = ME, headers: Record<string, string> = {}) => {
     const response = await app.inject({ url, headers: { 'x-api-key': key, ...headers } });
     const { statusCode: status, headers: given, body } = response;

@@ -14,10 +14,11 @@ import {
   SECRET_TWO,
   signedHeaders,
 } from '../../partners/support.ts';
-import { type World, verifierOfNames } from '../../support/world.ts';
+import { type World } from '../../support/world.ts';
 import { secretsOf } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import { listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
+import { verifierOfNames } from '../../support/tokens.ts';
 
 // It would read our broken HTTP in the server's place.
 beforeAll(() => nock.restore());

@@ -14,11 +14,12 @@ import { createClaims } from '../../support/claims.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { email } from '../../support/identities.ts';
-import { buildPartners, secretsOf } from '../../support/partners.ts';
+import { secretsOf } from '../../support/partners.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import { listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
 import { putEntries } from '#leads/directory/write-directory.ts';
+import { openWorld } from '../../support/world.ts';
 
 const settings = {
   scheme: 'hmac-sha256',
@@ -46,7 +47,7 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
       known(2, 'ada', now - HOUR),
       known(3, 'bob', now - HOUR),
     ]);
-    const built = buildPartners({ database: db, clock, partners: { 'crm-one': settings } });
+    const built = openWorld({ database: db, clock, partners: { 'crm-one': settings } });
     const importer = createImporter({
       db,
       partners: [],

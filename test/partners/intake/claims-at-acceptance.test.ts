@@ -14,9 +14,10 @@ import {
 } from '../../support/directory.ts';
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { buildPartners, secretsOf } from '../../support/partners.ts';
+import { secretsOf } from '../../support/partners.ts';
 import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
+import { openWorld } from '../../support/world.ts';
 
 const partners = {
   'crm-one': {
@@ -31,7 +32,7 @@ const externalId = (value: string) => externalIdOf('crm-one', value);
 /** The intake of one process, whose worker never gets a turn. */
 function intakeOf(database: SqliteDatabase) {
   const time = { now: 1000 };
-  const { receipts, deliver } = buildPartners({
+  const { receipts, deliver } = openWorld({
     database,
     repository: 'Acme/Leads',
     partners,

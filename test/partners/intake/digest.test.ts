@@ -4,12 +4,13 @@ import { expect, test } from 'vitest';
 import { openDigest } from '#partners/receipts/receipt.ts';
 import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { buildPartners, sealer } from '../../support/partners.ts';
+import { sealer } from '../../support/partners.ts';
+import { openWorld } from '../../support/world.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 function setUp() {
-  const { database, deliver } = buildPartners({ clock: createFakeClock(1) });
+  const { database, deliver } = openWorld({ clock: createFakeClock(1) });
   const sealedOf = () =>
     database.all<{ position: number; digest?: Buffer }>(
       'SELECT position, digest FROM event ORDER BY id',

@@ -8,11 +8,12 @@ import { createClaims } from '../../support/claims.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
-import { buildPartners, secretsOf } from '../../support/partners.ts';
+import { secretsOf } from '../../support/partners.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
 import { putEntries } from '#leads/directory/write-directory.ts';
+import { openWorld } from '../../support/world.ts';
 
 const partners: Record<string, PartnerSettings> = {
   'crm-one': {
@@ -39,14 +40,14 @@ async function openSqlite() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   const claims = createClaims(database, { repository: REPOSITORY });
-  return { directory, claims, ...buildPartners({ database, partners }) };
+  return { directory, claims, ...openWorld({ database, partners }) };
 }
 
 async function openPostgres() {
   const database = await temporaryPostgres();
   const directory = await openedDirectory(database);
   const claims = createClaims(database, { repository: REPOSITORY });
-  return { directory, claims, ...buildPartners({ database, partners }) };
+  return { directory, claims, ...openWorld({ database, partners }) };
 }
 
 describe.each([

@@ -1,10 +1,11 @@
 /** Event ids that come again: with the same person a repeat, with another one another event. */
 import { describe, expect, test } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
-import { buildPartners, secretsOf } from '../../support/partners.ts';
+import { secretsOf } from '../../support/partners.ts';
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
 import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
+import { openWorld } from '../../support/world.ts';
 
 const partners = {
   'crm-one': {
@@ -25,7 +26,7 @@ const event = {
 };
 
 function setUp(database = temporaryDatabase()) {
-  const { receipts: store, deliver } = buildPartners({
+  const { receipts: store, deliver } = openWorld({
     database,
     partners,
     clock: createFakeClock(1),

@@ -11,21 +11,18 @@ import {
 import { withQuery } from '#portal/paths.ts';
 import { DAY } from '#shared/clock.ts';
 import { origin } from '../../access/support.ts';
-import { buildAccess } from '../../support/access.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import { startPortal } from '../../support/portal/portal.ts';
 import { flat, viewer } from '../shell/support.ts';
+import { openWorld, startPortal } from '../../support/world.ts';
 
 const auditPages = [auditPage, auditFile];
 
 async function setUp(consumers: number, { name = 'Consumer', subject = 'operator' } = {}) {
-  const clock = createFakeClock();
-  const access = buildAccess({ clock });
+  const context = { portalClientId: 'trackport-portal' };
+  const { access, portal } = openWorld({ pages: auditPages, context });
   const names = Array.from({ length: consumers }, (_, at) => `${name} ${at}`);
   for (const name of names)
     await access.consumers.create({ name }, { ...origin, actor: { kind: 'cli', subject } });
-  const context = { access, portalClientId: 'trackport-portal' };
-  return startPortal(auditPages, { context, clock });
+  return portal;
 }
 
 const rowsOf = (body: string): number =>

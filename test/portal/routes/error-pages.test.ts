@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { html } from '#portal/html.ts';
 import { page } from '#portal/routes/page-route.ts';
-import { startPortal } from '../../support/portal/portal.ts';
+import { startPortal } from '../../support/world.ts';
 
 const HTML = 'text/html; charset=utf-8';
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };

@@ -4,7 +4,7 @@ import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { startBodyThread } from '../../support/threads.ts';
 import { action } from '#portal/routes/action-route.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { startPortal } from '../../support/portal/portal.ts';
+import { startPortal } from '../../support/world.ts';
 
 const FORM_BYTES_MAX = 6 * 1024 * 1024;
 const spec = 'é'.repeat(500_000);
@@ -64,7 +64,7 @@ describe('a form with a long text', () => {
   test('finds no room beside other large bodies, small ones do', async () => {
     const lengths: number[] = [];
     const limits = { largeBodiesBytesMax: 128 * 1024 };
-    const portal = startPortal(longForm(lengths), { limits });
+    const portal = startPortal(longForm(lengths), { app: { limits } });
     const admin = await portal.signIn();
     const large = await admin.post('/portal/things', { spec });
     expect(large).toMatchObject({ status: 503, headers: { 'retry-after': '2' } });

@@ -4,8 +4,9 @@ import { action } from '#portal/routes/action-route.ts';
 import { createIdempotency, type Idempotency } from '#shared/idempotency.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
-import { SESSION_COOKIE, startPortal } from '../../support/portal/portal.ts';
+import { SESSION_COOKIE } from '../../support/portal/portal.ts';
 import { things } from '../../support/portal/things.ts';
+import { startPortal } from '../../support/world.ts';
 
 describe('a page', () => {
   test('leads to sign-in when nobody is signed in, and back to itself', async () => {

@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { SignInFailure, type SignInFailureKind } from '#access/sessions/issuer-client.ts';
 import { type Log, silentLog } from '#shared/log.ts';
-import {
-  cookiesOf,
-  type PortalResponse,
-  startPortal,
-  TEST_PAGE,
-  type TestPortal,
-} from '../../support/portal/portal.ts';
+import { cookiesOf, type PortalResponse, TEST_PAGE } from '../../support/portal/portal.ts';
+import { startPortal } from '../../support/world.ts';
+
+type TestPortal = ReturnType<typeof startPortal>;
 
 /** The state that a start leads to the issuer with. */
 function stateOf({ location = '' }: PortalResponse): string {

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
@@ -6,32 +6,20 @@ import type { DeletionRules } from '#partners/worker/act/act-on-event.ts';
 import type { Action, EventRule, PartnerSettings } from '#partners/partner.ts';
 import type { PartnerPath, ReceiptDetail } from '#partners/receipts/receipt.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
-import { type Clock, SECOND, systemClock } from '#shared/clock.ts';
+import { type Clock, systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createReloadable } from '#config/reloadable.ts';
 import { createClaims } from '../claims.ts';
-import { createTracker, type Tracker as WatchedTracker } from '#compose/tracker.ts';
+import { createTracker } from '#compose/tracker.ts';
 import { leadStoreIn, directoryKey, leadRules, matchedOnly, REPOSITORY } from '../directory.ts';
-import { buildPartners, type PartnersOptions, secretsOf } from '../partners.ts';
+import { secretsOf } from '../partners.ts';
+import { eventually } from '../eventually.ts';
 import { temporaryDatabase } from '../stores.ts';
 import { openTracker, WRITER } from './tracker.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
-
-/** Settings of the work that a test may change; the waits are short, for they pass on a real clock. */
-type WorkOptions = Partial<
-  Pick<
-    PartnersOptions,
-    | 'rules'
-    | 'writeIntervalMs'
-    | 'unmatchedWaitsMs'
-    | 'missingLooksMs'
-    | 'replicaLagMs'
-    | 'probeEveryMs'
-  > &
-    DeletionRules
->;
+import { openWorld, type WorldOptions } from '../world.ts';
 
 export type DeletionOptions = {
   tracker?: TrackerOptions;
@@ -47,45 +35,63 @@ export type DeletionOptions = {
   events?: Record<string, readonly EventRule[]>;
   clock?: Clock;
   log?: Log;
-  count?: PartnersOptions['countOutcome'];
-  worker?: WorkOptions;
+  count?: WorldOptions['countOutcome'];
+  /** Ports of partners, and rules; the waits are short, for they pass on a real clock. */
+  worker?: WorldOptions & Partial<DeletionRules>;
   requestTimeoutMs?: number;
   /** False: the partners leave the first crawl to the test, which starts `filler`. Default true. */
   isCrawling?: boolean;
 };
 
+/** A look at this process costs next to nothing. */
+const HERE_MS = 2;
+
 /** Deletions of leads as the service works them off, on a real store and a tracker over HTTP. */
 export async function openDeletions(options: DeletionOptions = {}) {
-  const { log = silentLog, repository = REPOSITORY } = options;
+  const { log = silentLog, repository = REPOSITORY, worker = {} } = options;
+  const { labels = { approved: 'approved', deleted: 'deleted-by-partner' } } = worker;
+  const { retryMs = [20, 20, 20, 20, 20, 20] } = worker;
   const tracker = options.of?.tracker ?? (await openTracker(options.tracker));
   const database = options.of?.database ?? temporaryDatabase();
-  const parts = createTracker({
+  const watched = createTracker({
     settings: createReloadable({ tracker: trackerSettings(tracker, options) }),
     clock: options.clock ?? systemClock,
     log,
   });
-  const { clock } = parts;
-  const editor = createIssueEditor({ ...parts, clock });
+  const { clock } = watched;
+  const editor = createIssueEditor(watched);
   const directory = leadStoreIn(database, { repository });
-  const filler = createFiller(parts, { store: directory, clock, log });
-  const world = buildPartners({
-    ...workPorts(options.worker),
+  const filler = createDirectoryFiller({
+    ...matchedOnly,
+    tracker: watched.leadTracker,
+    identifyRepository: () => watched.repository.identify(),
+    rules: leadRules,
+    key: directoryKey,
+    store: directory,
+    clock,
+    log,
+  });
+  const { partners, receipts, work, deliver } = openWorld({
+    rules: () => ({ labels, retryMs }),
+    unmatchedWaitsMs: [20, 20],
+    missingLooksMs: [20, 40],
+    replicaLagMs: 20,
+    ...worker,
     database,
     repository,
     partners: partnersOf(options),
     filler: options.isCrawling === false ? { ...filler, start: () => undefined } : filler,
     editor,
-    latestCreation: () => parts.latestCreation(),
-    countOutcome: options.count ?? (() => undefined),
+    latestCreation: () => watched.latestCreation(),
+    ...(options.count && { countOutcome: options.count }),
     clock,
     log,
   });
-  const { partners, receipts, work, deliver } = world;
   onTestFinished(() => partners.stop());
   const send = async (body: unknown, from = 'crm-one', path?: PartnerPath): Promise<string> =>
     (await deliver(body, { from, ...(path && { path }) })).receipt.id;
   const read = async (id: string): Promise<ReceiptDetail> => {
-    const receipt = await readReceipt(receipts.db, id);
+    const receipt = await readReceipt(database, id);
     if (!receipt) throw new Error('no such receipt');
     return receipt;
   };
@@ -106,10 +112,7 @@ export async function openDeletions(options: DeletionOptions = {}) {
     /** Starts, and waits for the first crawl. */
     start: async () => {
       filler.start();
-      await vi.waitFor(() => expect(filler.status().state).toBe('complete'), {
-        timeout: 60 * SECOND,
-        interval: 2,
-      });
+      await eventually(() => expect(filler.status().state).toBe('complete'), HERE_MS);
       await partners.start();
     },
     /** Accepts a deletion, or what else `path` says, as the route does after it verified the request; the receipt's id. */
@@ -118,14 +121,11 @@ export async function openDeletions(options: DeletionOptions = {}) {
     wake: () => send({ email: `${newUuid()}@example.com` }),
     /** The receipt once none of its events waits any more. */
     settled: (id: string): Promise<ReceiptDetail> =>
-      vi.waitFor(
-        async () => {
-          const receipt = await read(id);
-          expect(receipt.status).not.toBe('ACCEPTED');
-          return receipt;
-        },
-        { timeout: 60 * SECOND, interval: 5 },
-      ),
+      eventually(async () => {
+        const receipt = await read(id);
+        expect(receipt.status).not.toBe('ACCEPTED');
+        return receipt;
+      }, HERE_MS),
   };
 }
 
@@ -148,35 +148,6 @@ function trackerSettings(
     webhookSecrets: [],
     writeInterval: 0,
     requestTimeout: requestTimeoutMs,
-  };
-}
-
-function createFiller(
-  { leadTracker, repository }: WatchedTracker,
-  deps: Pick<Parameters<typeof createDirectoryFiller>[0], 'store' | 'clock' | 'log'>,
-) {
-  return createDirectoryFiller({
-    ...matchedOnly,
-    tracker: leadTracker,
-    identifyRepository: () => repository.identify(),
-    rules: leadRules,
-    key: directoryKey,
-    ...deps,
-  });
-}
-
-function workPorts(options: WorkOptions = {}) {
-  const {
-    labels = { approved: 'approved', deleted: 'deleted-by-partner' },
-    retryMs = [20, 20, 20, 20, 20, 20],
-    ...ports
-  } = options;
-  return {
-    rules: () => ({ labels, retryMs }),
-    unmatchedWaitsMs: [20, 20],
-    missingLooksMs: [20, 40],
-    replicaLagMs: 20,
-    ...ports,
   };
 }
 

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { onTestFinished } from 'vitest';
-import { createSessions, type Sessions, type SignedIn } from '#access/sessions/sessions.ts';
+import { createSessions, type SignedIn } from '#access/sessions/sessions.ts';
 import { createSignIn } from '#access/sessions/sign-in.ts';
-import type { ServerOptions } from '#http/server.ts';
-import type { HttpApp } from '#http/context.ts';
+import type { Area, HttpApp } from '#http/context.ts';
 import { html } from '#portal/html.ts';
 import type { PortalContext } from '#portal/context.ts';
 import { addPortal } from '#portal/portal.ts';
@@ -11,14 +9,16 @@ import { createPortalCookies } from '#portal/routes/cookies.ts';
 import { createFormTokens } from '#portal/routes/form-bodies.ts';
 import { page, type PortalRoute } from '#portal/routes/page-route.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
+import type { Database } from '#shared/database.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { parseFormText } from '#shared/text/form-text.ts';
-import { silentLog } from '#shared/log.ts';
-import { createFakeClock, type FakeClock } from '../clock.ts';
-import { buildTestApp, PUBLIC_URL } from '../http/app.ts';
-import { verifierOfNames } from '../world.ts';
-import { createFakeIssuerClient, type FakeIssuerClient } from './fake-issuer-client.ts';
-import { temporaryDatabase } from '../stores.ts';
+import type { Log } from '#shared/log.ts';
+import type { FakeClock } from '../clock.ts';
+import { REPOSITORY } from '../directory.ts';
+import { PUBLIC_URL } from '../http/app.ts';
+import { bodyReaders } from '../threads.ts';
+import { verifierOfNames } from '../tokens.ts';
+import { createFakeIssuerClient } from './fake-issuer-client.ts';
 
 /** A browser's requests and responses, without following redirects. */
 type PortalBrowser = {
@@ -42,17 +42,6 @@ export type PortalResponse = {
   location: string | undefined;
 };
 
-export type TestPortal = {
-  app: HttpApp;
-  clock: FakeClock;
-  sessions: Sessions;
-  issuer: FakeIssuerClient;
-  /** A browser in which somebody is signed in with these scopes. */
-  signIn: (scopes?: string[], who?: Partial<SignedIn>) => Promise<PortalBrowser>;
-  /** A browser that brings these cookies. */
-  browser: (cookie?: string) => PortalBrowser;
-};
-
 /** The cookies that a response sets, as a browser sends them back. */
 export function cookiesOf({ headers }: PortalResponse): string {
   return [headers['set-cookie'] ?? []]
@@ -66,60 +55,54 @@ export const SESSION_COOKIE = '__Host-trackport-session';
 /** Things that a test's pages work on: only those that they need. */
 export type PortalThings = { [Name in keyof PortalContext]?: unknown };
 
-type Setup = Partial<ServerOptions> & { context?: PortalThings };
+type Setup = {
+  database: Database;
+  /** By which sessions end. */
+  clock: FakeClock;
+  log: Log;
+  pages: readonly PortalRoute[];
+  context: PortalThings | undefined;
+  /** The server that has its area. */
+  app: () => HttpApp;
+};
 
-/**
- * The portal with pages of a test, on sessions of its own. Closed when the running test ends. Sessions end by its
- * own clock; that of what its pages show can be another.
- */
-export function startPortal(
-  pages: readonly PortalRoute[] = [],
-  { context = {}, ...deps }: Setup = {},
-): TestPortal {
-  const clock = createFakeClock();
+/** A portal with pages of a test, for a server, and browsers at it. */
+export function openPortal({ database: db, clock, log, pages, context, app }: Setup) {
   const sealer = createSealer(randomBytes(32));
-  const database = temporaryDatabase();
-  const idempotency = createIdempotency({ db: database, clock });
-  const sessions = createSessions({ db: database, sealer, clock });
+  const sessions = createSessions({ db, sealer, clock });
   const issuer = createFakeIssuerClient();
-  const signIn = createSignIn({
-    issuer,
-    clientId: 'portal',
-    verifier: verifierOfNames,
-    sessions,
-    clock,
-    log: deps.log ?? silentLog,
-  });
-  const app = buildTestApp({
-    clock,
-    ...deps,
-    portal: (scope, http) => {
-      const own = {
-        ...http,
-        repository: 'acme/leads',
-        issuer: 'https://id.example.com',
-        audience: 'trackport',
-        sessions,
-        signIn,
-        cookies: createPortalCookies(http.publicUrl),
-        sealer,
-        idempotency,
-        formTokens: createFormTokens(randomBytes(32)),
-        parseForm: parseFormText,
-        readiness: async () => ({ checks: {} }),
-      };
-      addPortal(scope, { ...own, ...context } as PortalContext, [...pages, tokenPage]);
-    },
-  });
-  onTestFinished(() => app.close());
-  const browser = (cookie?: string): PortalBrowser => createBrowser(app, cookie);
+  const verifier = verifierOfNames;
+  const signIn = createSignIn({ issuer, clientId: 'portal', verifier, sessions, clock, log });
+  const area: Area = (scope, http) => {
+    const own = {
+      ...http,
+      catalog: http.bearer?.catalog,
+      repository: REPOSITORY,
+      issuer: 'https://id.example.com',
+      audience: 'trackport',
+      sessions,
+      signIn,
+      cookies: createPortalCookies(http.publicUrl),
+      sealer,
+      idempotency: createIdempotency({ db, clock }),
+      formTokens: createFormTokens(randomBytes(32)),
+      parseForm: parseFormText,
+      readSpecText: bodyReaders.specText,
+      readiness: async () => ({ checks: {} }),
+      ...context,
+    };
+    return addPortal(scope, own as PortalContext, [...pages, tokenPage]);
+  };
+  const browser = (cookie?: string): PortalBrowser => createBrowser(app(), cookie);
   return {
-    app,
+    area,
     clock,
     sessions,
     issuer,
+    /** A browser that brings these cookies. */
     browser,
-    signIn: async (scopes = ['trackport:admin'], who = {}) => {
+    /** A browser in which somebody is signed in with these scopes. */
+    signIn: async (scopes = ['trackport:admin'], who: Partial<SignedIn> = {}) => {
       const subject = who.principal?.subject ?? 'operator-1';
       const principal = { subject, clientId: 'portal', scopes, workspaceId: 'default' };
       const id = await sessions.start({ name: 'Olga', principal, ...who });

@@ -10,10 +10,11 @@ import {
   threadedDatabase,
   withCommits,
 } from '../../../support/stores.ts';
-import { receiptsIn, buildPartners, sealer } from '../../../support/partners.ts';
+import { receiptsIn, sealer } from '../../../support/partners.ts';
 import { openReceiptFixture } from '../../../support/receipt-fixture.ts';
 import { listReceipts } from '#partners/receipts/read-receipts.ts';
 import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
+import { openWorld } from '../../../support/world.ts';
 
 describeReceipts('SQLite, written by a thread', async () => {
   const database = await threadedDatabase();
@@ -22,7 +23,7 @@ describeReceipts('SQLite, written by a thread', async () => {
 
 /** Accepts through the use case, as the route does. */
 const acceptInto = (database: SqliteDatabase, body: string) =>
-  buildPartners({ database }).deliver(body);
+  openWorld({ database }).deliver(body);
 
 describe('what reaches the file', () => {
   test('holds no e-mail, name or message, in clear or as a plain hash', async () => {

@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { Lifecycle } from '#catalog/version/artifact.ts';
 import { DAY } from '#shared/clock.ts';
 import { catalogRules, petstore } from '../../../support/catalog.ts';
-import { type Call, openWorld, statusesOf } from '../../../support/world.ts';
+import { type Call, openWorld } from '../../../support/world.ts';
+
+/** The statuses of calls that were made at once, ascending. */
+const statusesOf = (replies: readonly { status: number }[]): number[] =>
+  replies.map(({ status }) => status).toSorted((left, right) => left - right);
 
 async function make(call: Call, lifecycle: Lifecycle, facts: object = {}): Promise<string> {
   const made = await call('POST', '', { body: { ...petstore, ...facts } });

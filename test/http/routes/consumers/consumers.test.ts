@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { isKeyGood } from '../../../support/access.ts';
 import { openWorld, type World } from '../../../support/world.ts';
 import { PUBLIC_URL } from '../../../support/http/app.ts';
+import { isKeyGood } from '../../../access/support.ts';
 
 const HOUR = 3_600_000;
 const START = '2026-03-01T12:00:00Z';

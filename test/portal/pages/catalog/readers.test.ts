@@ -3,16 +3,14 @@ import { deprecateVersion } from '#catalog/lifecycle/change-lifecycle.ts';
 import { readVersion } from '#catalog/version/read-version.ts';
 import { DAY } from '#shared/clock.ts';
 import { origin as byOperator } from '../../../access/support.ts';
-import { buildAccess } from '../../../support/access.ts';
 import { origin, setUp } from './support.ts';
 
 /** Version 1.0.0, PUBLISHED, read twice by a consumer called Sales, and once by a client a day before. */
 async function setUpRead() {
   const world = setUp();
-  const { catalog, clock, db, create, publish } = world;
+  const { catalog, access, create, clock, publish } = world;
   const { record } = await create({ version: '1.0.0' });
   await publish('1.0.0');
-  const access = buildAccess({ database: db, clock });
   const { consumer } = await access.consumers.create({ name: 'Sales', force: true }, byOperator);
   catalog.usage.record(record.serial, { kind: 'client', id: 'shop' });
   await clock.advance(DAY);

@@ -3,9 +3,8 @@ import { createVersion } from '#catalog/version/write-version.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
 import { portalPages } from '#portal/portal.ts';
-import { buildCatalog } from '../../../support/catalog.ts';
-import { startPortal } from '../../../support/portal/portal.ts';
-import { bodyReaders } from '../../../support/threads.ts';
+import { createFakeClock } from '../../../support/clock.ts';
+import { openWorld, type WorldOptions } from '../../../support/world.ts';
 
 export const origin = {
   workspaceId: 'default',
@@ -13,10 +12,12 @@ export const origin = {
 } as const;
 
 /** The pages of a catalog in a portal. */
-export function setUp(facts: Parameters<typeof buildCatalog>[0] = {}) {
-  const { catalog, clock, db } = buildCatalog(facts);
-  const { specText: readSpecText } = bodyReaders;
-  const portal = startPortal(portalPages, { context: { catalog, readSpecText }, clock });
+export function setUp(facts: WorldOptions['catalog'] = {}) {
+  const { access, catalog, clock, portal } = openWorld({
+    clock: createFakeClock(),
+    catalog: facts,
+    pages: portalPages,
+  });
   const draft = (facts: Partial<Draft> = {}): Draft => ({
     id: 'leads',
     type: 'API',
@@ -29,7 +30,7 @@ export function setUp(facts: Parameters<typeof buildCatalog>[0] = {}) {
     ...portal,
     catalog,
     clock,
-    db,
+    access,
     draft,
     create: (facts: Partial<Draft> = {}) => createVersion(catalog, origin, draft(facts)),
     publish: (version: string) => publishVersion(catalog, origin, { id: 'leads', version }),

@@ -2,22 +2,18 @@ import { describe, expect, test } from 'vitest';
 import type { Access } from '#access/index.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { DAY } from '#shared/clock.ts';
-import { origin } from '../../../access/support.ts';
-import { buildAccess, isKeyGood } from '../../../support/access.ts';
+import { origin, isKeyGood } from '../../../access/support.ts';
 import { createFakeClock } from '../../../support/clock.ts';
-import { startPortal } from '../../../support/portal/portal.ts';
 import { portalPages } from '#portal/portal.ts';
+import { openWorld, type World } from '../../../support/world.ts';
 
-type Admin = Awaited<ReturnType<ReturnType<typeof startPortal>['signIn']>>;
+type Admin = Awaited<ReturnType<World['portal']['signIn']>>;
 
 async function setUp({
   labels = ['emea', 'Sales'],
   follower,
 }: { labels?: string[] | null; follower?: Follower } = {}) {
-  const clock = createFakeClock();
-  const access = buildAccess({ clock });
   const context = {
-    access,
     tracker: {
       labels: () => (labels ? Promise.resolve(labels) : Promise.reject(new Error('away'))),
       ownLabels: () => ['approved', 'deleted-by-partner'],
@@ -25,9 +21,9 @@ async function setUp({
     leadFeed: { follower: async () => follower },
     defaultLimit: () => 600,
   };
-  const portal = startPortal(portalPages, { context, clock });
-  const admin = await portal.signIn();
-  return { ...portal, clock, access, admin };
+  const world = openWorld({ clock: createFakeClock(), pages: portalPages, context });
+  const { portal, clock, access } = world;
+  return { ...portal, clock, access, admin: await portal.signIn() };
 }
 
 const keyIn = (body: string): string => /tpk_\w+/.exec(body)?.[0] ?? '';

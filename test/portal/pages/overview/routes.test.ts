@@ -6,11 +6,11 @@ import { DAY } from '#shared/clock.ts';
 import { expect, test } from 'vitest';
 import { origin } from '../../../access/support.ts';
 import { createFakeClock } from '../../../support/clock.ts';
-import { buildAccess } from '../../../support/access.ts';
-import { buildPartners, settleEvent } from '../../../support/partners.ts';
+import { settleEvent } from '../../../support/partners.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';
-import { type PortalThings, startPortal } from '../../../support/portal/portal.ts';
+import { type PortalThings } from '../../../support/portal/portal.ts';
 import { leaseEvents } from '#partners/worker/lease-events.ts';
+import { openWorld } from '../../../support/world.ts';
 
 const clock = createFakeClock();
 
@@ -19,19 +19,16 @@ const filler = { status: () => ({ state: 'complete', issues: 1 }) } as unknown a
 const nobody = async () => ({ items: [], pagination: { hasMore: false } });
 
 function overview(given: PortalThings = {}) {
-  const { partners, deliver, work } = buildPartners({ clock, filler });
   const context = {
     readiness: async () => ({ checks: { store: { isReady: true, state: 'ok' } } }),
     hasReadyz: true,
     tracker: { quota: () => undefined, lastFailure: () => undefined, hasWebhookSecret: () => true },
     access: { consumers: { find: nobody } },
-    partners,
     traffic: { read: async () => [] },
     leadFeed: { newestAt: async () => clock.now() - 180_000, listeners: () => 2 },
     ...given,
   };
-  const portal = startPortal([overviewPage], { context, clock });
-  return { portal, deliver, partners, work };
+  return openWorld({ clock, filler, pages: [overviewPage], context });
 }
 
 test('shows what came in and what waits', async () => {
@@ -155,21 +152,21 @@ test('the page comes while the store is away', async () => {
 
 test('partners that are refused, keys in use that end, and consumers without a key are named', async () => {
   const database = temporaryDatabase();
-  const access = buildAccess({ clock, database });
+  const { access } = openWorld({ clock, database });
   const make = async (name: string, expiresInMs?: number) =>
     access.consumers.create(
       { name, grants: [], ...(expiresInMs !== undefined && { expiresInMs }) },
       origin,
     );
   const used = await make('Cockpit', 10 * DAY);
-  const other = buildAccess({ clock, database });
+  const other = openWorld({ clock, database }).access;
   await other.authenticate(used.issued.key.reveal());
   await other.close();
   await make('Dormant', 10 * DAY);
   const bare = await make('Bare');
   const [key] = bare.consumer.keys;
   await access.keys.revoke({ id: bare.consumer.id, keyId: key?.keyId ?? '' }, origin);
-  const { partners } = buildPartners({ clock, filler });
+  const { partners } = openWorld({ clock, filler });
   const [crm] = await partners.list();
   if (!crm) throw new Error('no partner');
   const refusals = [{ reason: 'signature-wrong', count: 3, lastAt: clock.now() }];
@@ -187,7 +184,7 @@ test('partners that are refused, keys in use that end, and consumers without a k
 });
 
 test('partners that are silent are named, with since when and what to do', async () => {
-  const { partners } = buildPartners({ clock, filler });
+  const { partners } = openWorld({ clock, filler });
   const [one, two] = await partners.list();
   if (!one || !two) throw new Error('no partners');
   const silentSince = clock.now() - 2 * DAY;

@@ -2,16 +2,14 @@ import { expect, test } from 'vitest';
 import { partnersPage } from '#portal/pages/partners.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { createFakeClock } from '../../../support/clock.ts';
-import { buildPartners, secretsOf } from '../../../support/partners.ts';
-import { startPortal } from '../../../support/portal/portal.ts';
+import { secretsOf } from '../../../support/partners.ts';
+import { startPortal } from '../../../support/world.ts';
 
 test('the page that shows a partner is found by its id', async () => {
-  const clock = createFakeClock();
   const one = { scheme: 'hmac-sha256' as const, secrets: secretsOf('s') };
   const ids = Array.from({ length: 12 }, (_, at) => `crm-${at}`);
   const partners = Object.fromEntries(ids.map((id) => [id, one]));
-  const context = buildPartners({ clock, partners });
-  const { signIn } = startPortal([partnersPage], { context, clock });
+  const { signIn } = startPortal([partnersPage], { partners });
   const admin = await signIn();
   const shownAt = async (search: string) =>
     [...(await admin.get(`/portal/partners${search}`)).body.matchAll(/id="p-(crm-\d+)"/g)].map(
@@ -35,8 +33,8 @@ test('what is expected of a partner is shown, since when it is silent, and what 
     keep: async () => undefined,
     read: async () => new Map([['crm-late', clock.now() - DAY - MINUTE]]),
   };
-  const context = buildPartners({ clock, hearing, partners: { 'crm-late': one, 'crm-new': one } });
-  const { signIn } = startPortal([partnersPage], { context, clock });
+  const partners = { 'crm-late': one, 'crm-new': one };
+  const { signIn } = startPortal([partnersPage], { clock, hearing, partners });
   const { body } = await (await signIn()).get('/portal/partners');
   const [, late = '', recent = ''] = body
     .split(/id="p-crm-\w+"/)
