@@ -78,9 +78,9 @@ function once<T>(make: () => T): () => T {
 }
 
 /**
- * What a service has but leads, on one store and a clock that stands still, by the factories that it is composed of. Each
- * room is made when it is first asked for, and closed when the running test ends. Nothing works on events until a
- * test starts them.
+ * A service without leads, by the factories that it is composed of, on one store and a clock that stands still. Each
+ * part is made when it is first asked for, and closed when the running test ends. Nothing works on events until a
+ * test starts it.
  */
 export function openWorld<D extends Database = SqliteDatabase, C extends Clock = FakeClock>(
   options: WorldOptions<D, C> = {},
