@@ -2,6 +2,7 @@ import type { Change } from './diff/changes.ts';
 import type { SpecDiffer, SpecPair } from './diff/diff-specs.ts';
 import { type Finding, FINDINGS_MAX, fragmentOf } from './spec/finding.ts';
 import type { Catalog, Reader } from './index.ts';
+import type { VersionRecord } from './version/artifact.ts';
 import { findArtifact, readCandidates, readRecord } from './version/read-version.ts';
 import { type Candidate, highestIn, majorOf } from './version/version-order.ts';
 
@@ -65,35 +66,27 @@ export const NOT_COMPARED: Change = {
   text: 'could not be compared in time',
 };
 
-type BaselineRequest = {
-  id: string;
-  version: string;
-  /** Specs that can break nothing are not compared: nothing is counted as `unclassified` then. */
-  breakingOnly?: boolean;
-};
-
 /**
- * Compares a version with the one that it is held against when it is published, by their specs.
+ * Compares a version with the one that it is held against when it is published, by their specs. With `breakingOnly` specs
+ * that can break nothing are not compared, and nothing is counted as `unclassified`.
  * @throws {artifact-not-found} @throws {store-unavailable}
  */
 export async function compareToBaseline(
   { db, diffSpecs, compatibility }: Catalog,
   reader: Reader,
-  { breakingOnly = false, ...ref }: BaselineRequest,
+  { record, specText: after }: { record: VersionRecord; specText?: string | undefined },
+  { breakingOnly = false } = {},
 ): Promise<Compatibility> {
   if (compatibility === 'off') return NOTHING;
-  const artifact = await findArtifact(db, reader.workspaceId, ref.id);
+  const { id } = record;
+  const artifact = await findArtifact(db, reader.workspaceId, id);
   const versions = artifact === undefined ? [] : await readCandidates(db, artifact);
-  const baseline = baselineOf(versions, ref);
-  if (!baseline) return { ...NOTHING, ...remarkOn(versions, ref.version) };
+  const baseline = baselineOf(versions, record);
+  if (!baseline) return { ...NOTHING, ...remarkOn(versions, record.version) };
   const { version, serial } = baseline;
   const against = { version, serial };
-  const specTextOf = async (name: string): Promise<string | undefined> => {
-    const query = { id: ref.id, version: name, withSpec: true };
-    return (await readRecord(db, reader, query)).specText;
-  };
-  const after = await specTextOf(ref.version);
-  const readBefore = () => specTextOf(version);
+  const readBefore = async (): Promise<string | undefined> =>
+    (await readRecord(db, reader, { id, version, withSpec: true })).specText;
   const differ = { diffSpecs: (specs: SpecPair) => diffSpecs(specs, reader) };
   const judged = breakingOnly
     ? await judgeBreaking(differ, after, readBefore)

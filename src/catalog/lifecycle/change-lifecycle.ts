@@ -22,7 +22,7 @@ import {
   storeResponse,
 } from '../version/store-version.ts';
 import { isReadable } from '../version/version-order.ts';
-import { isBeforeSunset, refuseTransition, transit, type Transition } from './lifecycle.ts';
+import { isBeforeSunset, refuseTransition, transit, type Transition } from './transitions.ts';
 
 /** The version that is meant, and the state that the caller saw it in. */
 type Target = VersionRef & { ifMatch?: Precondition | undefined };

@@ -1,3 +1,4 @@
+import type { Database } from '#shared/database.ts';
 import { TrackportError } from '#shared/errors.ts';
 import {
   baselineOf,
@@ -24,7 +25,7 @@ import {
   moveVersion,
   storeResponse,
 } from '../version/store-version.ts';
-import { transit } from './lifecycle.ts';
+import { transit } from './transitions.ts';
 
 type Publication = VersionRef & {
   /** Also where breaking changes block. */
@@ -52,22 +53,23 @@ export async function publishVersion(
 ): Promise<VersionView> {
   const { db, clock } = catalog;
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
-    const draft = await readDraft(catalog, caller, publication);
+    const read = await readDraft(db, caller, publication);
+    const { record: draft, specText } = read;
     const { id, version } = draft;
     const now = clock.now();
     const published = transit(draft, { action: 'publish', now });
     checkCondition(draft, publication.ifMatch);
     requireValidSpec(catalog, draft);
-    const compared = await compareToBaseline(catalog, caller, { id, version, breakingOnly: true });
+    const compared = await compareToBaseline(catalog, caller, read, { breakingOnly: true });
     const findings = requireCompatible(catalog, compared, publication);
     const view = await db.transaction(async (tx) => {
       const artifact = await lockArtifact(tx, caller, id);
-      const { record, specText } = await readRecord(tx, caller, { id, version, withSpec: true });
+      const { record } = await readRecord(tx, caller, { id, version, withSpec: false });
       if (record.serial !== draft.serial || record.revision !== draft.revision) return undefined;
-      const baseline = baselineOf(await readCandidates(tx, artifact.serial), record);
+      const baseline = baselineOf(await readCandidates(tx, artifact.serial), draft);
       const isCompared = baseline?.serial === compared.against?.serial;
       if (catalog.compatibility !== 'off' && !isCompared) return undefined;
-      const next = { ...published, findings: [...record.findings, ...findings] };
+      const next = { ...published, findings: [...draft.findings, ...findings] };
       await moveVersion(tx, artifact, next);
       const changes = { lifecycle: next.lifecycle, ...accepted(compared, publication) };
       await appendChange(tx, caller, next, { at: now, action: 'publish', changes });
@@ -81,14 +83,11 @@ export async function publishVersion(
   });
 }
 
-async function readDraft(
-  { db }: Catalog,
-  caller: Caller,
-  { id, version }: VersionRef,
-): Promise<VersionRecord> {
+async function readDraft(db: Database, caller: Caller, { id, version }: VersionRef) {
+  if (version !== undefined) return readRecord(db, caller, { id, version, withSpec: true });
   const serial = (await findArtifact(db, caller.workspaceId, id)) ?? refuseUnknown('no-artifact');
-  const named = version ?? (await onlyVersionIn(db, { serial }, 'DRAFT'));
-  return (await readRecord(db, caller, { id, version: named, withSpec: false })).record;
+  const only = await onlyVersionIn(db, { serial }, 'DRAFT');
+  return readRecord(db, caller, { id, version: only, withSpec: true });
 }
 
 function requireValidSpec(catalog: Catalog, { findings }: VersionRecord): void {

@@ -1,6 +1,6 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { checkFields } from '#shared/field-problems.ts';
-import { requireDraft, requireEditable } from '../lifecycle/lifecycle.ts';
+import { requireDraft, requireEditable } from '../lifecycle/transitions.ts';
 import { type Content, type VersionRecord, type VersionRef, VERSIONS_MAX } from './artifact.ts';
 import { checkDraft, type Draft, type Patch, patchIn, requireType } from './content-check.ts';
 import { checkCondition, type Precondition, requireCondition } from './entity-tag.ts';

@@ -5,7 +5,7 @@ import {
   OWNER_CHARACTERS_MAX,
   PROJECT_ID_CHARACTERS_MAX,
 } from '#catalog/version/artifact.ts';
-import { sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
+import { sunsetOfDay } from '#catalog/lifecycle/transitions.ts';
 import { groupPath, source, text, type, versionText } from '#catalog/version/content-check.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
 import { parseSince } from '#shared/clock.ts';

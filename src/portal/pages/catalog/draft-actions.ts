@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { requireEditable } from '#catalog/lifecycle/lifecycle.ts';
+import { requireEditable } from '#catalog/lifecycle/transitions.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { type VersionView, readView } from '#catalog/version/version-view.ts';
 import {

@@ -8,7 +8,7 @@ import {
   setDefault,
   unsetDefault,
 } from '#catalog/lifecycle/change-lifecycle.ts';
-import { isBeforeSunset, sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
+import { isBeforeSunset, sunsetOfDay } from '#catalog/lifecycle/transitions.ts';
 import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { isInUse, readUsage, type VersionReader } from '#catalog/usage/read-usage.ts';
 import { chooseListed } from '#catalog/version/version-order.ts';
@@ -44,7 +44,7 @@ const publish = versionAction({
   explain: async (context, request) => {
     const { catalog } = context;
     const { version, findings } = request.view.record;
-    const compatibility = await compareToBaseline(catalog, request.person, request.params);
+    const compatibility = await compareToBaseline(catalog, request.person, request.view);
     const isStopped = findings.length > 0 && catalog.findings === 'block';
     const mustAccept = catalog.compatibility === 'block' && compatibility.breaking.length > 0;
     const failed = 'Not published';

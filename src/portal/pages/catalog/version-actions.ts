@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Caller, Catalog } from '#catalog/index.ts';
 import { type VersionView, readView, taggedOf } from '#catalog/version/version-view.ts';
 import { type FieldProblem, isTrackportError } from '#shared/errors.ts';
-import { refuseTransition } from '#catalog/lifecycle/lifecycle.ts';
+import { refuseTransition } from '#catalog/lifecycle/transitions.ts';
 import { type Lifecycle, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import { entityTagOf, type Precondition } from '#catalog/version/entity-tag.ts';
 import { html } from '../../html.ts';

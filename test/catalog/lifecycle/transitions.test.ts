@@ -5,7 +5,7 @@ import {
   requireDraft,
   requireEditable,
   transit,
-} from '#catalog/lifecycle/lifecycle.ts';
+} from '#catalog/lifecycle/transitions.ts';
 
 const record = (lifecycle: Lifecycle): VersionRecord => ({
   workspaceId: 'w',
