@@ -43,19 +43,6 @@ export const startParameter = z
   .optional()
   .transform((digits) => Number(digits ?? 0));
 
-/** The values that are there. */
-export function present<T extends object>(
-  values: T,
-): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
-}
-
-/** A page of a list as use cases ask for it. */
-export function pageOf(limit: number, cursor?: string): { limit: number; cursor?: string } {
-  return cursor === undefined ? { limit } : { limit, cursor };
-}
-
 /** From one instant of a filter to another, in UTC; what the second names is part of it: a day, or a minute. */
 export function spanOf({ from, to }: { from?: string; to?: string }): {
   since?: number;

@@ -5,15 +5,7 @@ import type { AuditEntryOut, AuditFilter } from '#access/audit.ts';
 import type { Grant } from '#access/grant.ts';
 import type { Access } from '#access/index.ts';
 import { auditActions } from '#shared/audit.ts';
-import {
-  cursorFilter,
-  instantFilter,
-  oneOfFilter,
-  pageOf,
-  present,
-  textFilter,
-  spanOf,
-} from '../filters.ts';
+import { cursorFilter, instantFilter, oneOfFilter, textFilter, spanOf } from '../filters.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { withQuery, AUDIT_PATH, SECTIONS } from '../paths.ts';
 import { page } from '../routes/page-route.ts';
@@ -44,7 +36,7 @@ export const auditQuery = z.strictObject({
 type AuditQuery = z.output<typeof auditQuery>;
 
 export function toFilter({ who, what, on, request, ...span }: AuditQuery): AuditFilter {
-  return present({ actor: who, action: what, subject: on, requestId: request, ...spanOf(span) });
+  return { actor: who, action: what, subject: on, requestId: request, ...spanOf(span) };
 }
 
 /** As many as fit into a page, however long the names of who did it. */
@@ -65,7 +57,7 @@ export const auditPage = page({
     const { person, query } = request;
     const { cursor, ...filtered } = query;
     const filter = toFilter(query);
-    const found = await access.listAudit({ filter, ...pageOf(PAGE_ENTRIES, cursor) });
+    const found = await access.listAudit({ filter, limit: PAGE_ENTRIES, cursor });
     const names = await namesOf(found.items, access);
     const { workspaceId } = person;
     return {
@@ -117,7 +109,7 @@ async function* readSteps(access: Pick<Access, 'listAudit'>, filter: AuditFilter
   let cursor: string | undefined;
   let found = 0;
   do {
-    const part = await access.listAudit({ filter, ...pageOf(FILE_STEP, cursor) });
+    const part = await access.listAudit({ filter, limit: FILE_STEP, cursor });
     yield `${found === 0 ? CSV_HEADER : ''}${toCsv(part.items)}`;
     found += part.items.length;
     cursor = part.pagination.nextCursor;

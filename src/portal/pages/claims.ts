@@ -4,7 +4,7 @@ import { parseLeadId } from '#leads/model/identity.ts';
 import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
-import { cursorFilter, pageOf } from '../filters.ts';
+import { cursorFilter } from '../filters.ts';
 import { html, type Html } from '../html.ts';
 import {
   withQuery,
@@ -49,7 +49,7 @@ export const claimListPage = page({
     section: 'claims',
     meta: ['Leads that deletions hide from every reader, the last hidden first.'],
     body: claimsView(
-      await listClaims(claimedLeads, pageOf(PAGE_CLAIMS, request.query.cursor)),
+      await listClaims(claimedLeads, { limit: PAGE_CLAIMS, cursor: request.query.cursor }),
       tracker.issueAddress,
       request,
     ),

@@ -17,23 +17,20 @@ import { withParameter } from '../paths.ts';
 import { FORM_ID_FIELD } from '../shell/forms.ts';
 import { type Confirmation, confirmationPage } from './confirmation.ts';
 import { fieldsOf, formTokenOf, FORM_BYTES_MAX } from './form-bodies.ts';
-import {
-  addPageRoute,
-  type NoFields,
-  type PageSchemas,
-  type PortalRequest,
-  type PortalRoute,
-  queryOf,
-  schemaOf,
-} from './page-route.ts';
+import { addPageRoute, type PortalRoute } from './page-route.ts';
 import {
   checkInput,
-  toFormWords,
-  PortalRefusal,
+  type NoFields,
   openRequest,
-  sessionOf,
+  type PageSchemas,
+  PortalRefusal,
+  type PortalRequest,
+  queryOf,
   refuseOtherOrigins,
   requireActor,
+  schemaOf,
+  sessionOf,
+  toFormWords,
 } from './portal-request.ts';
 import { ONCE_PARAMETER, PORTAL_HEADERS, PORTAL_ROUTE, sendPage } from './send-page.ts';
 

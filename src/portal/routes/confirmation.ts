@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { type FieldProblem, refuse } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
-import { present } from '../filters.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import type { PortalPage } from '../page.ts';
 import { SECTIONS } from '../paths.ts';
@@ -10,7 +9,7 @@ import { list, row } from '../shell/card.ts';
 import { link } from '../shell/elements.ts';
 import { type PostForm, button, input, postForm } from '../shell/forms.ts';
 import { errorSummary, problemOf } from '../shell/notice.ts';
-import type { PortalRequest } from './page-route.ts';
+import type { PortalRequest } from './portal-request.ts';
 
 /** The question before something is done. The way out leads to the last of the crumbs, or the section. */
 export type Confirmation = Pick<PortalPage, 'section' | 'title'> & {
@@ -53,7 +52,7 @@ export function confirmationPage<Params, Query>(confirm: Ask<Params, Query>) {
     if ('body' in shown) return shown;
     const { title, section, crumbs, failed, problems = request.problems, values } = shown;
     const summary = problems.length > 0 && errorSummary({ heading: failed, problems });
-    const form = { action, person, ...present({ values }) };
+    const form = { action, person, values };
     return { title, section, crumbs, body: html`${summary}${confirmation(shown, form, problems)}` };
   };
 }

@@ -2,25 +2,30 @@
  * A page as its section describes it, and the GET that is made of it. Before it is shown the person, the scope and all
  * that the address brings were checked.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { FastifyRequest } from 'fastify';
 import { requireScope, type Scope } from '#access/tokens.ts';
 import { SIGN_IN_GOOD_MS } from '#access/sessions/sessions.ts';
 import type { HttpApp } from '#http/context.ts';
 import { HOUR } from '#shared/clock.ts';
-import { type FieldProblem, isTrackportError, refuse } from '#shared/errors.ts';
+import { type FieldProblem, isTrackportError } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
-import type { Once, PortalFile, PortalPage, PortalPerson } from '../page.ts';
+import type { Once, PortalFile, PortalPage } from '../page.ts';
 import type { HeldForm } from '../shell/forms.ts';
 import { problemOf } from '../shell/notice.ts';
-import type { Viewer } from '../shell/times.ts';
 import { confirmAtIssuer } from '../sign-in/attempts.ts';
 import {
   checkInput,
   isReload,
+  type NoFields,
   openRequest,
+  type PageSchemas,
+  type PortalRequest,
+  queryOf,
   RELOAD_PARAMETER,
   requireSession,
+  schemaOf,
+  type Search,
   sessionOf,
 } from './portal-request.ts';
 import { ONCE_PARAMETER, PORTAL_ROUTE, sendFile, sendPage } from './send-page.ts';
@@ -32,38 +37,6 @@ export type PortalRoute = {
   methods: readonly ('GET' | 'POST')[];
   isDoneOnce?: boolean;
   add: (app: HttpApp, context: PortalContext) => void;
-};
-
-/** A request as pages get it, when they are opened and when a form on them came back. */
-export type PortalRequest<Params = unknown, Query = unknown> = HeldForm & {
-  person: PortalPerson;
-  /** For times on the page. */
-  viewer: Viewer;
-  /** Of the page, or where the form is sent. */
-  path: string;
-  params: Params;
-  /** Of a form that came back: as without any parameter. */
-  query: Query;
-  /** Field `seen` of a form that was filled in before the sign-in: what it says of then still counts. */
-  seenBefore?: string | undefined;
-};
-
-/** The schema of what takes no field. */
-const nothing = z.strictObject({});
-
-export type NoFields = typeof nothing;
-
-/** A schema that is left out takes no field; the type parameter that stands for it says so, too. */
-export function schemaOf<S extends z.ZodType>(given: S | undefined): S;
-export function schemaOf(given: z.ZodType = nothing): z.ZodType {
-  return given;
-}
-
-export type PageSchemas<Params extends z.ZodType, Query extends z.ZodType> = {
-  /** Of the path; what does not fit is a page that is not there. */
-  params?: Params;
-  /** Default: no parameter. What is repeated comes as a list. */
-  query?: Query;
 };
 
 type Page<Params extends z.ZodType, Query extends z.ZodType> = PageSchemas<Params, Query> & {
@@ -132,14 +105,6 @@ export function addPageRoute<Params extends z.ZodType, Query extends z.ZodType>(
 function unconfirmed({ issuer }: PortalContext): Once {
   const notice = `${new URL(issuer).host} cannot be reached to confirm that you are still signed in there. Until then you see what you may; forms count for ${SIGN_IN_GOOD_MS / HOUR} hours after it did.`;
   return { notice, isUndone: true };
-}
-
-type Search = Readonly<Record<string, unknown>>;
-
-/** @throws {validation-failed} */
-export function queryOf<Query extends z.ZodType>(given: Search, schema: Query): z.output<Query> {
-  const checked = checkInput(schema, 'querystring', given);
-  return 'value' in checked ? checked.value : refuse(checked.problems);
 }
 
 type Show<Query> = (input: HeldForm & { query: Query }) => Promise<PortalPage | PortalFile>;

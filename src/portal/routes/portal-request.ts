@@ -1,14 +1,29 @@
 /** Sender and content of a request of the portal, by its schemas. */
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { requireScope, type Scope } from '#access/tokens.ts';
 import { endOf, type Session } from '#access/sessions/sessions.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPerson } from '../page.ts';
+import type { HeldForm } from '../shell/forms.ts';
 import type { Viewer } from '../shell/times.ts';
-import { type FieldProblem, TrackportError } from '#shared/errors.ts';
+import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
 import { checkFields, type Part, PROBLEMS_MAX } from '#shared/field-problems.ts';
+
+/** A request as pages get it, when they are opened and when a form on them came back. */
+export type PortalRequest<Params = unknown, Query = unknown> = HeldForm & {
+  person: PortalPerson;
+  /** For times on the page. */
+  viewer: Viewer;
+  /** Of the page, or where the form is sent. */
+  path: string;
+  params: Params;
+  /** Of a form that came back: as without any parameter. */
+  query: Query;
+  /** Field `seen` of a form that was filled in before the sign-in: what it says of then still counts. */
+  seenBefore?: string | undefined;
+};
 
 /** Finds the session of a request; undefined when nobody is signed in. */
 export async function findSession(
@@ -70,6 +85,24 @@ export function personOf({ formTokens }: PortalContext, session: Session): Porta
     sessionEndsMs: endOf(session),
   };
 }
+
+/** The schema of what takes no field. */
+const nothing = z.strictObject({});
+
+export type NoFields = typeof nothing;
+
+/** A schema that is left out takes no field; the type parameter that stands for it says so, too. */
+export function schemaOf<S extends z.ZodType>(given: S | undefined): S;
+export function schemaOf(given: z.ZodType = nothing): z.ZodType {
+  return given;
+}
+
+export type PageSchemas<Params extends z.ZodType, Query extends z.ZodType> = {
+  /** Of the path; what does not fit is a page that is not there. */
+  params?: Params;
+  /** Default: no parameter. What is repeated comes as a list. */
+  query?: Query;
+};
 
 /** Sender, time and parameters of a request. @throws {not-found} for a path that no object can have */
 export function openRequest<Params extends z.ZodType>(
@@ -145,6 +178,14 @@ export function checkInput<S extends z.ZodType>(
   if ('value' in checked) return checked;
   const problems = checked.problems.slice(0, PROBLEMS_MAX);
   return { problems: part === 'body' ? problems.map(toFormWords) : problems };
+}
+
+export type Search = Readonly<Record<string, unknown>>;
+
+/** @throws {validation-failed} */
+export function queryOf<Query extends z.ZodType>(given: Search, schema: Query): z.output<Query> {
+  const checked = checkInput(schema, 'querystring', given);
+  return 'value' in checked ? checked.value : refuse(checked.problems);
 }
 
 /** A field of a form has its label before it: whole sentences do without the name in the code. */

@@ -61,8 +61,7 @@ type ActionButton = Omit<PostForm, 'look'> & Button & { text: string };
 
 /** A form of one button, for what can be undone. */
 export function actionButton({ text, action, person, values, ...look }: ActionButton): Html {
-  const form = { action, person, look: 'plain' as const };
-  return postForm(values === undefined ? form : { ...form, values }, button(text, look));
+  return postForm({ action, person, values, look: 'plain' }, button(text, look));
 }
 
 type FilterForm = {

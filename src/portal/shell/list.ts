@@ -1,8 +1,7 @@
 /** Tables, and lists with their filters, as each section has one. */
 import type { Pagination } from '#shared/pagination/page.ts';
-import { present } from '../filters.ts';
 import { type Html, html, type HtmlValue } from '../html.ts';
-import type { PortalRequest } from '../routes/page-route.ts';
+import type { PortalRequest } from '../routes/portal-request.ts';
 import { empty, type EmptyCard, plainCard } from './card.ts';
 import { link, attributes, hidden } from './elements.ts';
 import {
@@ -80,7 +79,7 @@ export function listCard<Row, Filters extends Query>(
   const all = link(at({}), 'Show all', { look: 'button' });
   const { nextCursor } = pagination;
   const inForce = filterText
-    ? Object.entries(present(filtered)).map(([name, value = '']) => ({
+    ? valuesIn(filtered).map(([name, value]) => ({
         label: filterText(name, value),
         href: at({ ...filtered, [name]: undefined }),
       }))
@@ -91,7 +90,7 @@ export function listCard<Row, Filters extends Query>(
         action: at({}),
         label: list.label,
         fields: list.filters.map((filter) => field(filter, request)),
-        ...present({ submit: list.submit }),
+        submit: list.submit,
       }),
     chips(inForce, list.suggestions),
     items.length === 0
@@ -99,25 +98,30 @@ export function listCard<Row, Filters extends Query>(
       : table({ caption, columns, rows: items }),
     pager({
       summary: list.summary,
-      ...present({
-        words: list.pagerWords,
-        newest: cursor && at(filtered),
-        older: nextCursor && at({ ...filtered, cursor: nextCursor }),
-      }),
+      words: list.pagerWords,
+      newest: cursor && at(filtered),
+      older: nextCursor && at({ ...filtered, cursor: nextCursor }),
     }),
   );
 }
 
 /** True when an address has any filter. */
 export function isFiltered({ cursor: _cursor, ...filtered }: Query): boolean {
-  return Object.keys(present(filtered)).length > 0;
+  return valuesIn(filtered).length > 0;
+}
+
+function valuesIn(filtered: Query): [string, string][] {
+  return Object.entries(filtered).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
 }
 
 function field(filter: Filter, request: FiltersRequest<Query>): Html {
   const { any, choices, isWide, ...rest } = filter;
   const { name } = filter;
   const value = isTime(filter) ? toMinute(name, request.query[name]) : request.query[name];
-  const facts = { value, ...rest, ...present(held(name, request)) };
+  const back = held(name, request, value);
+  const facts = { ...rest, ...back, error: back.error ?? rest.error };
   if (!choices) return isWide ? wide(input(facts)) : input(facts);
   const none = any === undefined ? [] : [{ value: '', label: any }];
   return select({ ...facts, choices: [...none, ...choices], value: facts.value?.toString() });

@@ -8,7 +8,7 @@ import { foldId, type Member, type VersionRecord } from '#catalog/version/artifa
 import { auditSubject } from '#catalog/version/read-version.ts';
 import { type VersionView, readView } from '#catalog/version/version-view.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
-import { cursorFilter, pageOf, present, textFilter } from '../../filters.ts';
+import { cursorFilter, textFilter } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';
 import { type PortalPerson, may } from '../../page.ts';
 import {
@@ -69,13 +69,11 @@ export const artifactPage = page({
     const { items: entries } = await listAudit(catalog, person, { id, limit: LAST_CHANGES });
     const { from, to } = query;
     const isCompared = from !== undefined || to !== undefined;
-    const diff = isCompared
-      ? await diffVersions(catalog, person, { id, ...present({ from, to }) })
-      : undefined;
+    const diff = isCompared ? await diffVersions(catalog, person, { id, from, to }) : undefined;
     const mayName = (): boolean => may(person, 'trackport:admin');
     const usage = await readUsage(catalog, person, { id, mayName });
     const { cursor } = query;
-    const part = { id, ...pageOf(PAGE_VERSIONS, cursor) };
+    const part = { id, limit: PAGE_VERSIONS, cursor };
     const { items: versions, pagination } = await listVersions(catalog, person, part);
     const isDefaultSet = byDefault?.isSetDefault ?? false;
     const which = { shown, versions, pagination, cursor, defaultVersion, isDefaultSet };

@@ -4,7 +4,7 @@ import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts
 import { lifecycles, type VersionRecord } from '#catalog/version/artifact.ts';
 import { type Words, filterProblems } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
-import { pageOf, present, cursorFilter, oneOfFilter, textFilter } from '../../filters.ts';
+import { cursorFilter, oneOfFilter, textFilter } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';
 import { may } from '../../page.ts';
 import {
@@ -73,11 +73,9 @@ export const catalogListPage = page({
     const problems = filterProblems(query, catalog.words);
     if (problems.length > 0) refuse(problems);
     const searchProblem = searchProblemOf(query);
-    const { cursor, ...filters } = query;
-    const part = pageOf(PAGE_ARTIFACTS, cursor);
     const found =
       searchProblem === undefined
-        ? await listCatalog(catalog, person, { ...present(filters), ...part })
+        ? await listCatalog(catalog, person, { ...query, limit: PAGE_ARTIFACTS })
         : { items: [], pagination: { hasMore: false } };
     const mayWrite = may(person, 'catalog:write');
     const facts = { ...found, words: catalog.words, mayWrite, searchProblem };

@@ -19,7 +19,7 @@ import {
   versionPath,
 } from '../../paths.ts';
 import { type ActionResult, action } from '../../routes/action-route.ts';
-import type { PortalRequest } from '../../routes/page-route.ts';
+import type { PortalRequest } from '../../routes/portal-request.ts';
 import { counted } from '../../shell/times.ts';
 import {
   atSpec,

@@ -11,7 +11,6 @@ import type { VersionView } from '#catalog/version/version-view.ts';
 import { type FieldProblem, isTrackportError, refuse } from '#shared/errors.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import type { PortalContext } from '../../context.ts';
-import { present } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';
 import type { PortalPerson, TypedFields } from '../../page.ts';
 import type { ActionRequest } from '../../routes/action-route.ts';
@@ -224,13 +223,11 @@ function toContent(form: ContentFields): Omit<Content, 'specText'> {
     owner,
     title,
     source,
-    ...present({
-      description: description.trim() || undefined,
-      projectId: projectId || undefined,
-      groupPath: groupPath || undefined,
-      members: members.length > 0 ? members : undefined,
-      counts: counts.length > 0 ? Object.fromEntries(counts) : undefined,
-    }),
+    description: description.trim() || undefined,
+    projectId: projectId || undefined,
+    groupPath: groupPath || undefined,
+    members: members.length > 0 ? members : undefined,
+    counts: counts.length > 0 ? Object.fromEntries(counts) : undefined,
   };
 }
 

@@ -10,7 +10,7 @@ import { entityTagOf, type Precondition } from '#catalog/version/entity-tag.ts';
 import { html } from '../../html.ts';
 import { type ActionRequest, type ActionResult, action } from '../../routes/action-route.ts';
 import { type Confirmation, requireTyped, typedForm } from '../../routes/confirmation.ts';
-import type { PortalRequest } from '../../routes/page-route.ts';
+import type { PortalRequest } from '../../routes/portal-request.ts';
 import { code } from '../../shell/elements.ts';
 import type { PortalContext } from '../../context.ts';
 import { artifactPath, VERSION_PATH } from '../../paths.ts';

@@ -6,7 +6,6 @@ import type { VersionView } from '#catalog/version/version-view.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Standing } from '#shared/outcomes/entry.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
-import { present } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';
 import { may, type PortalPerson } from '../../page.ts';
 import { artifactPath, versionPath } from '../../paths.ts';
@@ -53,10 +52,8 @@ export function versionsCard(given: ShownArtifact, viewer: Viewer): Html {
       pager({
         summary: `${counted(versions.length, 'version')} on this page, highest first`,
         words: { newest: 'Highest', older: 'Lower' },
-        ...present({
-          newest: cursor && artifactPath(id),
-          older: nextCursor && artifactPath(id, { cursor: nextCursor }),
-        }),
+        newest: cursor && artifactPath(id),
+        older: nextCursor && artifactPath(id, { cursor: nextCursor }),
       }),
   );
 }

@@ -13,7 +13,6 @@ import { findKey } from '#access/keys/key-rules.ts';
 import { HOUR } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { PortalContext } from '../../context.ts';
-import { present } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';
 import { consumerPath, SECTIONS } from '../../paths.ts';
 import { action } from '../../routes/action-route.ts';
@@ -183,7 +182,7 @@ const addKey = action({
     submit: 'Make key',
   }),
   run: async (context, { form, params: { id }, origin }) => {
-    const input = { id, ...present({ expiresInMs: form.lifetime }) };
+    const input = { id, expiresInMs: form.lifetime };
     const made = await context.access.keys.add(input, origin);
     const secret = shownKey(made, context.publicUrl());
     return { location: consumerPath(id), notice: 'A key was made.', secret };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Consumer, activeKeys, consumerStatuses } from '#access/consumers/consumer.ts';
-import { pageOf, cursorFilter, oneOfFilter, present, textFilter } from '../../filters.ts';
+import { cursorFilter, oneOfFilter, textFilter } from '../../filters.ts';
 import type { Html } from '../../html.ts';
 import { CONSUMERS_PATH, SECTIONS, consumerPath, consumersPath } from '../../paths.ts';
 import { page } from '../../routes/page-route.ts';
@@ -43,8 +43,8 @@ export const consumerListPage = page({
   show: async ({ access }, request) => {
     const { q, state, expires, cursor } = request.query;
     const endsWithinDays = expires && Number(expires);
-    const filter = present({ text: q, status: state, endsWithinDays });
-    const found = await access.consumers.find({ filter, ...pageOf(PAGE_CONSUMERS, cursor) });
+    const filter = { text: q, status: state, endsWithinDays };
+    const found = await access.consumers.find({ filter, limit: PAGE_CONSUMERS, cursor });
     return {
       title: 'Consumers',
       section: 'consumers',

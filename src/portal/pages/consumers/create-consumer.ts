@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
-import { present } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';
 import type { ShownSecret } from '../../page.ts';
 import { CONSUMERS_PATH, consumerPath, SECTIONS } from '../../paths.ts';
 import { action } from '../../routes/action-route.ts';
-import type { PortalRequest } from '../../routes/page-route.ts';
+import type { PortalRequest } from '../../routes/portal-request.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { link } from '../../shell/elements.ts';
 import { button, held, input, postForm, select } from '../../shell/forms.ts';
@@ -43,8 +42,8 @@ export const createConsumer = action({
   }),
   run: async (context, { form, origin }) => {
     await checkLabels(context, form);
-    const optional = present({ limitPerMinute: form.limitPerMinute, expiresInMs: form.lifetime });
-    const input = { name: form.name, grants: toGrants(form), ...optional };
+    const { name, limitPerMinute, lifetime: expiresInMs } = form;
+    const input = { name, grants: toGrants(form), limitPerMinute, expiresInMs };
     const made = await context.access.consumers.create(input, origin);
     return {
       location: consumerPath(made.consumer.id),

@@ -11,14 +11,7 @@ import {
 } from '#partners/receipts/receipt.ts';
 import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
 import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
-import {
-  cursorFilter,
-  instantFilter,
-  oneOfFilter,
-  present,
-  textFilter,
-  spanOf,
-} from '../../filters.ts';
+import { cursorFilter, instantFilter, oneOfFilter, textFilter, spanOf } from '../../filters.ts';
 import { receiptFilters } from '../../paths.ts';
 import { cut } from '../../shell/elements.ts';
 
@@ -79,12 +72,12 @@ function settle({ by, id, ...given }: GivenFilters, context: z.RefinementCtx): R
 export function toFilter(query: ReceiptsQuery): ReceiptFilter {
   const { from, to, leadId, acknowledged, cursor: _cursor, ...same } = query;
   const number = leadId === undefined ? undefined : parseLeadId(leadId);
-  return present({
+  return {
     ...same,
     leadId: number,
-    isAcknowledged: acknowledged === 'no' ? (false as const) : undefined,
+    isAcknowledged: acknowledged === 'no' ? false : undefined,
     ...spanOf({ from, to }),
-  });
+  };
 }
 
 /** The filters in force, as the address has them, in the order of the form. */

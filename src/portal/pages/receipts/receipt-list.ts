@@ -2,7 +2,6 @@ import { deliveryPath } from '#http/routes/partners.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { outcomes, receiptStatuses, type ReceiptSummary } from '#partners/receipts/receipt.ts';
 import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
-import { pageOf } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';
 import {
   PARTNERS_PATH,
@@ -52,7 +51,7 @@ export const receiptListPage = page({
     const { query } = request;
     const filter = toFilter(query);
     const [{ receipts: items, pagination }, known] = await Promise.all([
-      partners.receipts.page({ filter, ...pageOf(PAGE_RECEIPTS, query.cursor) }),
+      partners.receipts.page({ filter, limit: PAGE_RECEIPTS, cursor: query.cursor }),
       partners.list(),
     ]);
     const partnerIds = known.map(({ id }) => id);

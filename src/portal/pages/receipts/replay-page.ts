@@ -8,7 +8,7 @@ import type { Once, PortalPage } from '../../page.ts';
 import { RECEIPTS_PATH, SECTIONS, receiptsPath } from '../../paths.ts';
 import { action } from '../../routes/action-route.ts';
 import { type Confirmation, refuseTyped } from '../../routes/confirmation.ts';
-import type { PortalRequest } from '../../routes/page-route.ts';
+import type { PortalRequest } from '../../routes/portal-request.ts';
 import { link } from '../../shell/elements.ts';
 import { notice } from '../../shell/notice.ts';
 import { count, counted } from '../../shell/times.ts';
