@@ -5,7 +5,7 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scratchFolder } from '../../test/support/at-exit.ts';
-import { compileFsync } from '../../test/support/disk/preload.ts';
+import { compileFsync } from '../../test/torture/power/disk/preload.ts';
 import { partners } from '../partner.ts';
 import { output } from '../processes.ts';
 import { type BenchRow, median, type StoreName } from '../row.ts';

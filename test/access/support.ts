@@ -1,7 +1,5 @@
-import { expect } from 'vitest';
 import type { CreateConsumerInput } from '#access/consumers/manage-consumers.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
-import type { ErrorCode } from '#shared/errors.ts';
 import { createApiKey, type NewKey } from '#access/keys/api-key.ts';
 import type { Consumer, ConsumerId, Key } from '#access/consumers/consumer.ts';
 import type { Access } from '#access/index.ts';
@@ -69,11 +67,6 @@ export function createPortal(
   input: Partial<CreateConsumerInput> = {},
 ): Promise<ConsumerWithKey> {
   return access.consumers.create({ name: 'Portal', ...input }, origin);
-}
-
-/** Matches an error with this code. */
-export function rejectionWith(code: ErrorCode): unknown {
-  return expect.objectContaining({ code });
 }
 
 /** True when a key lets its holder in. */

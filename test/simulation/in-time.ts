@@ -1,8 +1,25 @@
 import { availableParallelism } from 'node:os';
 import useMemoryFolder from '../support/memory-folder.ts';
-import { withServer } from '../support/postgres/template.ts';
+import { type RunServer, dropDatabases, makeTemplate } from '../support/postgres/template.ts';
 import type { StoreChoice } from '../torture/store.ts';
 import { describe, type Many, simulateMany } from './many.ts';
+import { newUuid } from '#shared/ids.ts';
+import { startPostgres } from '../support/postgres/server.ts';
+
+/** Lends a server to `work`: the one at `url`, which is left as it was, else one of its own. */
+async function withServer<T>(
+  url: string | undefined,
+  work: (server: RunServer) => Promise<T>,
+): Promise<T> {
+  const own = url === undefined ? await startPostgres() : undefined;
+  const address = own?.url ?? url ?? '';
+  const name = `trackport_${newUuid().replaceAll('-', '')}`;
+  try {
+    return await work({ url: address, template: await makeTemplate(address, name) });
+  } finally {
+    await (own ? own.stop() : dropDatabases(address, name));
+  }
+}
 
 /** Plays histories on all cores, tells what they came to, and returns the exit code. */
 export async function simulateInTime(

@@ -110,17 +110,6 @@ export async function findLeads(session: Statements, hash: Buffer): Promise<read
   return (await readDirectoryView(session, REPOSITORY, [{ kind: 'email', hash }])).find(hash);
 }
 
-/** The lead, as matching knows it. */
-export async function identitiesOf(session: Statements, number: number) {
-  const view = await readDirectoryView(session, REPOSITORY, [{ kind: 'lead-id', number }]);
-  return view.identitiesOf(number);
-}
-
-/** As if all identities had been read by an older version of the rules. */
-export async function ageDirectory(session: Statements): Promise<void> {
-  await session.run('UPDATE directory_key SET rule = rule - 1');
-}
-
 /** Wait of a filler where matching alone needs the directory. */
 export const matchedOnly = {
   feedIntervalMs: MINUTE,

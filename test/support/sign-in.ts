@@ -11,7 +11,7 @@ export type Tokens = {
 /** Address of the portal, as far as the issuer knows: nothing has to listen there. */
 export const PORTAL = 'http://127.0.0.1:4711';
 
-const CALLBACK = `${PORTAL}/portal/callback`;
+export const CALLBACK = `${PORTAL}/portal/callback`;
 
 type Browse = (url: string, form?: Record<string, string>) => Promise<Response>;
 
@@ -109,28 +109,4 @@ export async function askForTokens(
     body: new URLSearchParams(form),
   });
   return { status: response.status, body: (await response.json()) as Tokens };
-}
-
-/** Exchanges the code of a sign-in. */
-export async function redeem(issuer: Issuer, { callback, verifier }: SignIn) {
-  return askForTokens(issuer, {
-    grant_type: 'authorization_code',
-    client_id: issuer.portalClientId,
-    code: callback.get('code') ?? '',
-    redirect_uri: CALLBACK,
-    code_verifier: verifier,
-  });
-}
-
-/** Signs out at the issuer by the form that it shows; the response says where to go next. */
-export async function signOut(issuer: Issuer, { browse }: SignIn, idToken: string) {
-  const query = new URLSearchParams({
-    id_token_hint: idToken,
-    post_logout_redirect_uri: `${PORTAL}/portal/signed-out`,
-    state: 'bye',
-  });
-  const page = await (await browse(`${issuer.url}/session/end?${query.toString()}`)).text();
-  const action = /action="([^"]+)"/.exec(page)?.[1] ?? '';
-  const xsrf = /name="xsrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
-  return browse(action, { xsrf, logout: 'yes' });
 }

@@ -5,7 +5,13 @@ import { keyIdOf } from '#access/keys/api-key.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import type { FakeClock } from '../../support/clock.ts';
-import { buildTestAccess, createPortal, keyAt, origin, rejectionWith } from '../support.ts';
+import { buildTestAccess, createPortal, keyAt, origin } from '../support.ts';
+import type { ErrorCode } from '#shared/errors.ts';
+
+/** Matches an error with this code. */
+function rejectionWith(code: ErrorCode): unknown {
+  return expect.objectContaining({ code });
+}
 
 let access: Access;
 let audit: () => Promise<AuditEntry[]>;

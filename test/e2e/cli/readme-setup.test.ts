@@ -1,5 +1,5 @@
 /** The set-up of the README, command by command, against a tracker that speaks GitHub's API. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -9,8 +9,55 @@ import { temporaryFolder } from '../../support/folder.ts';
 import { plainEnvironment } from '../../support/program.ts';
 import { takeBlock } from '../support/documents.ts';
 import { freePort } from '../../support/free-port.ts';
-import { startLines } from '../support/samples.ts';
 import { leadBody } from '../support/world.ts';
+import type { Readable } from 'node:stream';
+
+/**
+ * Starts what serves until it is told to stop, by the command of a document: its address, and a stop that
+ * resolves when all of it has ended, as it does after the running test.
+ */
+async function startLines(
+  lines: string,
+  env: Record<string, string>,
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  const command = lines.replace('--config trackport.yaml', '--config "$CONFIG"');
+  const child = spawn('sh', ['-c', command], {
+    env: { ...plainEnvironment(), ...env },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<void>((resolve) => void child.once('close', () => resolve()));
+  const signal = (name: NodeJS.Signals): void => {
+    // Of the group: the shell and npm pass nothing on.
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name);
+  };
+  onTestFinished(async () => {
+    signal('SIGKILL');
+    await ended;
+  });
+  const url = await listeningAt(child.stdout);
+  return {
+    url,
+    stop: () => {
+      signal('SIGTERM');
+      return ended;
+    },
+  };
+}
+
+/** The address in the first line of the log that has one and says that the service listens. */
+async function listeningAt(output: Readable): Promise<string> {
+  let text = '';
+  for await (const part of output.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    text += String(part);
+    const [, url] = /"url":"([^"]+)","msg":"listening"/.exec(text) ?? [];
+    if (url !== undefined) {
+      output.resume();
+      return url;
+    }
+  }
+  throw new Error(`ended before it listened: ${text}`);
+}
 
 test(
   'the set-up of the README leads to a key that reads and a partner that deletes',

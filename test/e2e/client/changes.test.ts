@@ -1,10 +1,66 @@
 /** A follower of the lead feed by the client gets every change, whatever stands in between. */
-import { CursorExpiredError, ProblemError } from '@trackport/client';
+import { CursorExpiredError, ProblemError, type Lead, type LeadStore } from '@trackport/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { whileTimePasses } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sendDeletion } from '../support/world.ts';
-import { createMapStore, follow, openFeedWorld, openProxy, openWay } from './support.ts';
+import { follow, openFeedWorld, openProxy } from './support.ts';
+import { type Socket, connect, createServer } from 'node:net';
+import { openServer } from '../../support/http/local-server.ts';
+
+/** A copy of leads in a map. */
+function createMapStore() {
+  let copy = new Map<string, Lead>();
+  let next: typeof copy | undefined;
+  let cursor: string | undefined;
+  let swapped = 0;
+  const store: LeadStore = {
+    cursor: () => cursor,
+    apply: (batch) => {
+      for (const change of batch.changes)
+        if (change.type === 'lead.changed') (next ?? copy).set(change.id, change.lead);
+        else (next ?? copy).delete(change.id);
+      cursor = batch.cursor;
+    },
+    beginNew: () => void (next = new Map()),
+    swap: () => {
+      copy = next ?? copy;
+      next = undefined;
+      swapped += 1;
+    },
+  };
+  const ids = (): string[] => [...copy.keys()].sort((left, right) => Number(left) - Number(right));
+  return { store, ids, swaps: () => swapped };
+}
+
+/** A way whose connections break off when told; `requests`: the first line of each. */
+async function openWay(
+  target: string,
+): Promise<{ url: string; requests: string[]; cut: () => number }> {
+  const sockets = new Set<Socket>();
+  const requests: string[] = [];
+  const server = createServer((near) => {
+    near.once('data', (head) => requests.push(String(head).split('\r\n')[0] ?? ''));
+    const far = connect(Number(new URL(target).port), '127.0.0.1');
+    for (const socket of [near, far]) {
+      sockets.add(socket.on('error', () => undefined));
+      socket.on('close', () => {
+        near.destroy();
+        far.destroy();
+        sockets.delete(socket);
+      });
+    }
+    near.pipe(far).pipe(near);
+  });
+  const url = await openServer(server);
+  const cut = (): number => {
+    const cutNow = sockets.size;
+    for (const socket of sockets) socket.destroy();
+    return cutNow;
+  };
+  onTestFinished(() => void cut());
+  return { url, requests, cut };
+}
 
 const system = { actor: { kind: 'system', subject: 'test' } } as const;
 

@@ -1,15 +1,12 @@
 /** A service with a tracker that tells it of changes, ways to it that are bad, and who follows. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
-import { type Socket, connect, createServer } from 'node:net';
 import path from 'node:path';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import {
   createClient,
   type Change,
   type ChangesOptions,
-  type Lead,
-  type LeadStore,
   type TrackportClient,
 } from '@trackport/client';
 import { onTestFinished } from 'vitest';
@@ -108,60 +105,6 @@ export const node20 = [...places, '/usr/bin/node', '/usr/local/bin/node'].find((
   versionOf(node).startsWith('v20.'),
 );
 if (node20 === undefined) process.stderr.write('No Node 20 here: the client is not tried in it.\n');
-
-/** A copy of leads in a map. */
-export function createMapStore() {
-  let copy = new Map<string, Lead>();
-  let next: typeof copy | undefined;
-  let cursor: string | undefined;
-  let swapped = 0;
-  const store: LeadStore = {
-    cursor: () => cursor,
-    apply: (batch) => {
-      for (const change of batch.changes)
-        if (change.type === 'lead.changed') (next ?? copy).set(change.id, change.lead);
-        else (next ?? copy).delete(change.id);
-      cursor = batch.cursor;
-    },
-    beginNew: () => void (next = new Map()),
-    swap: () => {
-      copy = next ?? copy;
-      next = undefined;
-      swapped += 1;
-    },
-  };
-  const ids = (): string[] => [...copy.keys()].sort((left, right) => Number(left) - Number(right));
-  return { store, ids, swaps: () => swapped };
-}
-
-/** A way whose connections break off when told; `requests`: the first line of each. */
-export async function openWay(
-  target: string,
-): Promise<{ url: string; requests: string[]; cut: () => number }> {
-  const sockets = new Set<Socket>();
-  const requests: string[] = [];
-  const server = createServer((near) => {
-    near.once('data', (head) => requests.push(String(head).split('\r\n')[0] ?? ''));
-    const far = connect(Number(new URL(target).port), '127.0.0.1');
-    for (const socket of [near, far]) {
-      sockets.add(socket.on('error', () => undefined));
-      socket.on('close', () => {
-        near.destroy();
-        far.destroy();
-        sockets.delete(socket);
-      });
-    }
-    near.pipe(far).pipe(near);
-  });
-  const url = await openServer(server);
-  const cut = (): number => {
-    const cutNow = sockets.size;
-    for (const socket of sockets) socket.destroy();
-    return cutNow;
-  };
-  onTestFinished(() => void cut());
-  return { url, requests, cut };
-}
 
 type Way = { url: string; accepted: string[] };
 

@@ -1,10 +1,15 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fitsWidth, openPage } from '../support/browser.ts';
+import { openPage } from '../support/browser.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
 import { compose } from '../support/world.ts';
 import { listening, trackport } from '../support/process.ts';
 import { temporaryFolder } from '../../support/folder.ts';
+
+/** True when nothing sticks out of the window at the right. */
+function fitsWidth(page: Page): Promise<boolean> {
+  return page.evaluate('document.documentElement.scrollWidth <= visualViewport.width');
+}
 
 const chromium = findChromium();
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };

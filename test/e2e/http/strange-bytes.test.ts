@@ -2,9 +2,46 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import nock from 'nock';
 import { beforeAll, expect, test } from 'vitest';
-import { exchangeBytes, type RawResponse, responsesIn } from '../support/raw-http.ts';
+import { exchangeBytes, type Exchange } from '../support/raw-http.ts';
 import { ALL_SCOPES, openSandbox, tokenOf } from '../support/sandbox-calls.ts';
 import { createWorld, serve, WEBHOOK_SECRET } from '../support/world.ts';
+
+type RawResponse = { status: number; headers: Map<string, string>; body: string };
+
+const HEAD = /^HTTP\/1\.1 (\d{3}) [\x20-\x7e]*\r\n((?:[!#$%&'*+.^_`|~\w-]+: [^\r\n]*\r\n)*)\r\n/;
+
+/** The responses of a connection, interim ones left out. @throws {Error} when one is no HTTP */
+function responsesIn({ received, isCut }: Exchange): RawResponse[] {
+  const responses: RawResponse[] = [];
+  let rest = received;
+  while (rest !== '') {
+    const [head, digits = '', lines = ''] = HEAD.exec(rest) ?? [];
+    if (head === undefined) {
+      if (isCut) return responses;
+      throw new Error(`no head of a response: ${JSON.stringify(rest.slice(0, 200))}`);
+    }
+    rest = rest.slice(head.length);
+    const status = Number(digits);
+    if (status < 200) continue;
+    const headers = headersOf(lines);
+    const length = status === 204 ? 0 : Number(headers.get('content-length'));
+    if (!Number.isInteger(length)) throw new Error(`no length: ${head}`);
+    if (rest.length < length && !isCut) throw new Error(`cut off: ${head}${rest}`);
+    responses.push({ status, headers, body: rest.slice(0, length) });
+    rest = rest.slice(length);
+  }
+  return responses;
+}
+
+function headersOf(lines: string): Map<string, string> {
+  const headers = new Map<string, string>();
+  for (const line of lines.split('\r\n').slice(0, -1)) {
+    const name = line.slice(0, line.indexOf(':')).toLowerCase();
+    if (headers.has(name)) throw new Error(`twice: ${line}`);
+    headers.set(name, line.slice(line.indexOf(':') + 2));
+  }
+  return headers;
+}
 
 /** Bytes that nobody would send on purpose, over real connections to the whole program. */
 

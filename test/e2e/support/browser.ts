@@ -34,8 +34,3 @@ export async function openPage(
   });
   return { page, complaints, origins };
 }
-
-/** True when nothing sticks out of the window at the right. */
-export function fitsWidth(page: Page): Promise<boolean> {
-  return page.evaluate('document.documentElement.scrollWidth <= visualViewport.width');
-}

@@ -1,8 +1,7 @@
 /** Surroundings that samples of the documents expect: a shell, a sandbox, names in the environment. */
 import { spawn, spawnSync } from 'node:child_process';
-import type { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
-import { afterAll, onTestFinished } from 'vitest';
+import { afterAll } from 'vitest';
 import { scratchFolder } from '../../support/at-exit.ts';
 import { plainEnvironment, programFile } from '../../support/program.ts';
 import { listening, trackport } from './process.ts';
@@ -96,51 +95,4 @@ export async function exportedBy(block: string, values: Environment): Promise<En
   });
   const print = `'${process.execPath}' -p 'JSON.stringify(process.env)'`;
   return JSON.parse(await runWell(`${lines}${print}`, {})) as Environment;
-}
-
-/**
- * Starts what serves until it is told to stop, by the command of a document: its address, and a stop that
- * resolves when all of it has ended, as it does after the running test.
- */
-export async function startLines(
-  lines: string,
-  env: Environment,
-): Promise<{ url: string; stop: () => Promise<void> }> {
-  const command = lines.replace('--config trackport.yaml', '--config "$CONFIG"');
-  const child = spawn('sh', ['-c', command], {
-    env: { ...plainEnvironment(), ...env },
-    detached: true,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = new Promise<void>((resolve) => void child.once('close', () => resolve()));
-  const signal = (name: NodeJS.Signals): void => {
-    // Of the group: the shell and npm pass nothing on.
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name);
-  };
-  onTestFinished(async () => {
-    signal('SIGKILL');
-    await ended;
-  });
-  const url = await listeningAt(child.stdout);
-  return {
-    url,
-    stop: () => {
-      signal('SIGTERM');
-      return ended;
-    },
-  };
-}
-
-/** The address in the first line of the log that has one and says that the service listens. */
-async function listeningAt(output: Readable): Promise<string> {
-  let text = '';
-  for await (const part of output.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    text += String(part);
-    const [, url] = /"url":"([^"]+)","msg":"listening"/.exec(text) ?? [];
-    if (url !== undefined) {
-      output.resume();
-      return url;
-    }
-  }
-  throw new Error(`ended before it listened: ${text}`);
 }

@@ -10,10 +10,32 @@ import {
   connectToPostgres,
   emptyPostgres,
   migratedPostgres,
-  replaceBySnapshot,
+  type TestDatabase,
+  cleanPostgres,
+  newName,
+  onServer,
 } from '../../support/postgres/database.ts';
 import { startPostgres } from '../../support/postgres/server.ts';
 import { auditOf } from '../../support/audit.ts';
+import { withDatabase } from '../../support/postgres/template.ts';
+
+/**
+ * Remembers what a database holds now. The function puts that in its place, as a failover to a server that
+ * lagged does: all connections break, and what came since is not there.
+ */
+async function replaceBySnapshot({ url }: TestDatabase): Promise<() => Promise<void>> {
+  const server = withDatabase(url, 'postgres');
+  const [name, snapshot, former] = [new URL(url).pathname.slice(1), newName(), newName()];
+  const disconnect = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${name}'`;
+  await onServer(server, disconnect);
+  await onServer(server, `CREATE DATABASE ${snapshot} TEMPLATE ${name}`);
+  cleanPostgres({ url: server }, [`DROP DATABASE IF EXISTS ${former} WITH (FORCE)`]);
+  return async () => {
+    await onServer(server, disconnect);
+    await onServer(server, `ALTER DATABASE ${name} RENAME TO ${former}`);
+    await onServer(server, `ALTER DATABASE ${snapshot} RENAME TO ${name}`);
+  };
+}
 
 const claimIn = (database: PostgresDatabase, claim: TestClaim): Promise<void> =>
   database.exclusive((tx) => claimLeads(tx, claim));

@@ -7,7 +7,7 @@ import { createReceipts } from '#partners/receipts/receipts.ts';
 import { toReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { newUuid } from '#shared/ids.ts';
 import { acceptEvent } from '../../support/partners.ts';
-import { openReceiptFixture } from '../../support/receipt-fixture.ts';
+import { openReceiptFixture } from '../../contract/receipt-fixture.ts';
 import { temporaryDatabase, withCommits } from '../../support/stores.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';

@@ -17,11 +17,44 @@ import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import { directoryKey, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { receiptsIn, keepMatch, workIn, acceptEvent } from '../../support/partners.ts';
-import { temporaryDatabase, withCommits, withWrites } from '../../support/stores.ts';
+import { temporaryDatabase, withCommits } from '../../support/stores.ts';
 import { leadsOf } from '#partners/worker/event-leads.ts';
 import { giveBack, leaseEvents, readWorkCounts } from '#partners/worker/lease-events.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
 import { replay } from '#partners/receipts/replay-receipts.ts';
+import type { LocalDatabase } from '#adapters/sqlite/database.ts';
+import { type Transact, withoutWarning } from '#shared/database.ts';
+
+/** The same database; `before` is called before every row is written in a transaction, and may throw. */
+function withWrites(
+  database: LocalDatabase,
+  before: (sql: string, values: unknown) => void,
+): LocalDatabase {
+  const around =
+    (transact: Transact): Transact =>
+    (work) =>
+      transact(async (tx) => {
+        const failures: unknown[] = [];
+        const checked = <T>(sql: string, values: unknown, write: () => Promise<T>): Promise<T> => {
+          try {
+            before(sql, values);
+            return write();
+          } catch (error) {
+            failures.push(error);
+            return withoutWarning(Promise.reject<T>(error));
+          }
+        };
+        const result = await work({
+          ...tx,
+          run: (sql, values) => checked(sql, values, () => tx.run(sql, values)),
+          insert: (into, rows) => checked(into.all, rows, () => tx.insert(into, rows)),
+        });
+        if (failures.length > 0) throw failures[0]; // also one that nobody waited for
+        return result;
+      });
+  const { transaction, exclusive } = database;
+  return { ...database, transaction: around(transaction), exclusive: around(exclusive) };
+}
 
 const secrets = [{ value: new Secret('s') }];
 const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets });

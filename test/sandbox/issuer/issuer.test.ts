@@ -7,8 +7,32 @@ import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { startService } from '#compose/service.ts';
 import { withoutRelief } from '../../support/http/app.ts';
-import { askForTokens, PORTAL, redeem, signIn, signOut } from '../../support/sign-in.ts';
+import { askForTokens, PORTAL, signIn, CALLBACK, type SignIn } from '../../support/sign-in.ts';
 import { temporaryFolder } from '../../support/folder.ts';
+
+/** Exchanges the code of a sign-in. */
+async function redeem(issuer: Issuer, { callback, verifier }: SignIn) {
+  return askForTokens(issuer, {
+    grant_type: 'authorization_code',
+    client_id: issuer.portalClientId,
+    code: callback.get('code') ?? '',
+    redirect_uri: CALLBACK,
+    code_verifier: verifier,
+  });
+}
+
+/** Signs out at the issuer by the form that it shows; the response says where to go next. */
+async function signOut(issuer: Issuer, { browse }: SignIn, idToken: string) {
+  const query = new URLSearchParams({
+    id_token_hint: idToken,
+    post_logout_redirect_uri: `${PORTAL}/portal/signed-out`,
+    state: 'bye',
+  });
+  const page = await (await browse(`${issuer.url}/session/end?${query.toString()}`)).text();
+  const action = /action="([^"]+)"/.exec(page)?.[1] ?? '';
+  const xsrf = /name="xsrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  return browse(action, { xsrf, logout: 'yes' });
+}
 
 const SCOPES = 'catalog:read catalog:write catalog:publish trackport:admin';
 const machine = {

@@ -19,7 +19,7 @@ export async function findServer(): Promise<RunServer> {
   return answer;
 }
 
-async function onServer(url: string, sql: string): Promise<unknown[]> {
+export async function onServer(url: string, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -30,7 +30,7 @@ async function onServer(url: string, sql: string): Promise<unknown[]> {
 }
 
 /** The run's databases begin with `databasePrefix`: what is left of them goes at its end. */
-const newName = (): string =>
+export const newName = (): string =>
   `${databasePrefix(inject('postgresDoor'))}${newUuid().replaceAll('-', '')}`;
 
 /** An empty database, dropped when the running test ends. */
@@ -40,24 +40,6 @@ export async function emptyPostgres(): Promise<TestDatabase> {
   await onServer(url, `CREATE DATABASE ${name} TEMPLATE template0`);
   cleanPostgres({ url }, [`DROP DATABASE ${name} WITH (FORCE)`]);
   return { url: withDatabase(url, name) };
-}
-
-/**
- * Remembers what a database holds now. The function puts that in its place, as a failover to a server that
- * lagged does: all connections break, and what came since is not there.
- */
-export async function replaceBySnapshot({ url }: TestDatabase): Promise<() => Promise<void>> {
-  const server = withDatabase(url, 'postgres');
-  const [name, snapshot, former] = [new URL(url).pathname.slice(1), newName(), newName()];
-  const disconnect = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${name}'`;
-  await onServer(server, disconnect);
-  await onServer(server, `CREATE DATABASE ${snapshot} TEMPLATE ${name}`);
-  cleanPostgres({ url: server }, [`DROP DATABASE IF EXISTS ${former} WITH (FORCE)`]);
-  return async () => {
-    await onServer(server, disconnect);
-    await onServer(server, `ALTER DATABASE ${name} RENAME TO ${former}`);
-    await onServer(server, `ALTER DATABASE ${snapshot} RENAME TO ${name}`);
-  };
 }
 
 /** Runs statements on a server when the running test ends, whatever became of it. */

@@ -1,9 +1,7 @@
 import pg from 'pg';
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
-import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
-import { startPostgres } from './server.ts';
 
 /** A server for many tests: its address, and the name of a database with the newest schema and nothing in it. */
 export type RunServer = { url: string; template: string };
@@ -25,21 +23,6 @@ export async function makeTemplate(server: string, name: string): Promise<string
   await migrate({ database, log: silentLog });
   await database.close();
   return name;
-}
-
-/** Lends a server to `work`: the one at `url`, which is left as it was, else one of its own. */
-export async function withServer<T>(
-  url: string | undefined,
-  work: (server: RunServer) => Promise<T>,
-): Promise<T> {
-  const own = url === undefined ? await startPostgres() : undefined;
-  const address = own?.url ?? url ?? '';
-  const name = `trackport_${newUuid().replaceAll('-', '')}`;
-  try {
-    return await work({ url: address, template: await makeTemplate(address, name) });
-  } finally {
-    await (own ? own.stop() : dropDatabases(address, name));
-  }
 }
 
 /** Drops those whose names begin with `prefix`. */

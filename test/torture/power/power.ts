@@ -2,7 +2,7 @@ import { buildIfChanged } from '../../../scripts/build.js';
 import { seededRandom } from '#sandbox/instruments/faults.ts';
 import type { OnProgress } from '#shared/report.ts';
 import { scratchFolder } from '../../support/at-exit.ts';
-import type { Break } from '../../support/disk/disk.ts';
+import type { Break } from './disk/disk.ts';
 import type { Child } from '../service.ts';
 import { findLosses } from './losses.ts';
 import { sendUntilGone } from './traffic.ts';

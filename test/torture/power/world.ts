@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { createDisk, type Disk } from '../../support/disk/disk.ts';
+import { createDisk, type Disk } from './disk/disk.ts';
 import { programFile } from '../../support/program.ts';
 import { issueOf, SECRETS } from '../people.ts';
 import { type Child, type RemoteTracker, startChild, startRemoteTracker } from '../service.ts';

@@ -11,7 +11,7 @@ import {
   withCommits,
 } from '../../../support/stores.ts';
 import { receiptsIn, sealer } from '../../../support/partners.ts';
-import { openReceiptFixture } from '../../../support/receipt-fixture.ts';
+import { openReceiptFixture } from '../../../contract/receipt-fixture.ts';
 import { listReceipts } from '#partners/receipts/read-receipts.ts';
 import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
 import { openWorld } from '../../../support/world.ts';

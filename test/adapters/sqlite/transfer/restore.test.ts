@@ -34,7 +34,7 @@ import {
 } from '../../../support/directory.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
-import { backUpTo, fillAudit, leftovers, smallBackup } from './support.ts';
+import { backUpTo, fillAudit, leftovers } from './support.ts';
 import {
   completeCrawl,
   openDirectory,
@@ -42,6 +42,13 @@ import {
   putEntries,
 } from '#leads/directory/write-directory.ts';
 import { readDirectoryState } from '#leads/directory/directory-view.ts';
+
+/** The backup of a store with 300 audit entries. */
+async function smallBackup(): Promise<string> {
+  const database = temporaryDatabase();
+  fillAudit(database, 300);
+  return backUpTo(database);
+}
 
 const newPath = (): string => path.join(temporaryFolder(), 'data', 'trackport.db');
 

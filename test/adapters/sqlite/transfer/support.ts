@@ -3,7 +3,6 @@ import path from 'node:path';
 import { backUp, type BackupRequest } from '#adapters/sqlite/transfer/backup.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
-import { temporaryDatabase } from '../../../support/stores.ts';
 
 /** Fills a store with audit entries of about 1 KB each. */
 export function fillAudit({ handle }: Pick<SqliteDatabase, 'handle'>, count: number): void {
@@ -33,13 +32,6 @@ export async function backUpTo(
     ...request,
   });
   return file;
-}
-
-/** The backup of a store with 300 audit entries. */
-export async function smallBackup(): Promise<string> {
-  const database = temporaryDatabase();
-  fillAudit(database, 300);
-  return backUpTo(database);
 }
 
 /** Files of a folder that are neither whole nor gone. */

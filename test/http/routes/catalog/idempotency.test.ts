@@ -1,7 +1,19 @@
 import { expect, test } from 'vitest';
 import { type Call, openWorld } from '../../../support/world.ts';
-import { dyingAfterCommit, temporaryDatabase } from '../../../support/stores.ts';
+import { temporaryDatabase, withCommits } from '../../../support/stores.ts';
 import { petstore } from '../../../support/catalog.ts';
+import type { LocalDatabase } from '#adapters/sqlite/database.ts';
+import { TrackportError } from '#shared/errors.ts';
+
+/** The database as a crash leaves it: after one audited change nothing is written any more. */
+function dyingAfterCommit(database: LocalDatabase): LocalDatabase {
+  const audited = database.handle.prepare<[], number>('SELECT COUNT(*) FROM audit').pluck();
+  const before = audited.get();
+  return withCommits(database, (commit) => {
+    if (audited.get() !== before) throw new TrackportError('store-unavailable');
+    return commit();
+  });
+}
 
 const key = (text: string) => ({ 'idempotency-key': text });
 

@@ -2,8 +2,14 @@
 import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { deprecateVersion } from '#catalog/lifecycle/change-lifecycle.ts';
 import { expect, test } from 'vitest';
-import { hostile, isInert } from '../../shell/support.ts';
+import { hostile } from '../../shell/support.ts';
 import { origin, setUp } from './support.ts';
+
+/** Fails where a text became markup, or left its attribute. */
+function isInert(html: { toString(): string }): boolean {
+  const text = html.toString();
+  return !text.includes('<script>') && !/="[^"]*"[^\s/>]/.test(text);
+}
 
 const all = ['catalog:read', 'catalog:write', 'catalog:publish', 'trackport:admin'];
 

@@ -4,7 +4,13 @@ import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
 import { type Overview, overviewView } from '#portal/pages/overview/overview-page.ts';
 import { receiptsQuery } from '#portal/pages/receipts/receipt-filters.ts';
 import type { PartState } from '#shared/outcomes/health.ts';
-import { flat, hoursUntil, viewer } from '../../shell/support.ts';
+import { flat, viewer } from '../../shell/support.ts';
+
+/** The start of the hours of a picture, oldest first, the last one being the hour that runs. */
+function hoursUntil(nowMs: number, hours: number): number[] {
+  const last = Math.floor(nowMs / 3_600_000) * 3_600_000;
+  return Array.from({ length: hours }, (_, at) => last - (hours - 1 - at) * 3_600_000);
+}
 
 const { nowMs } = viewer;
 const MINUTE = 60_000;

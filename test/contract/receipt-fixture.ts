@@ -2,9 +2,9 @@ import { REFRESH_RECEIPT_STATUS } from '#partners/receipts/requeue.ts';
 import type { Database, Statements } from '#shared/database.ts';
 import { toJson } from '#shared/sql.ts';
 import { payloadIdentity } from '#partners/receipts/receipt.ts';
-import type { EventState, ReceiptsFixture } from '../contract/receipts.ts';
-import { receiptsIn, sealer } from './partners.ts';
-import { auditOf } from './audit.ts';
+import type { EventState, ReceiptsFixture } from './receipts.ts';
+import { receiptsIn, sealer } from '../support/partners.ts';
+import { auditOf } from '../support/audit.ts';
 
 const EVENT = `
   SELECT event.id, receipt FROM event JOIN receipt ON number = receipt
