@@ -119,9 +119,9 @@ function valuesIn(filtered: Query): [string, string][] {
 function field(filter: Filter, request: FiltersRequest<Query>): Html {
   const { any, choices, isWide, ...rest } = filter;
   const { name } = filter;
-  const value = isTime(filter) ? toMinute(name, request.query[name]) : request.query[name];
-  const back = held(name, request, value);
-  const facts = { ...rest, ...back, error: back.error ?? rest.error };
+  const own = isTime(filter) ? toMinute(name, request.query[name]) : request.query[name];
+  const { value = rest.value ?? own, error = rest.error } = held(name, request);
+  const facts = { ...rest, value, error };
   if (!choices) return isWide ? wide(input(facts)) : input(facts);
   const none = any === undefined ? [] : [{ value: '', label: any }];
   return select({ ...facts, choices: [...none, ...choices], value: facts.value?.toString() });
