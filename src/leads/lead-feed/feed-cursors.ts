@@ -6,6 +6,9 @@ import type { Visibility } from '../reading/prepared-query.ts';
 import type { FeedPlace } from './read-changes.ts';
 import { FEED_READABLE_MS } from './lead-change.ts';
 
+/** A lead's place in the list, newest first. `createdAt` is ms since the Unix epoch. */
+export type ListPlace = readonly [createdAt: number, number: number];
+
 /** The place where a reader goes on. */
 export type FeedPosition = {
   /** The change that it has read last. */
@@ -19,6 +22,8 @@ export type FeedPosition = {
   removedUpTo?: FeedPlace;
   /** Cursor of the page of the lead list that comes next; `''`: the first one. Changes come behind the last one. */
   walk?: string;
+  /** The lead of that page that it has last: its reader hung up within the page. */
+  walkedTo?: ListPlace;
   /** Changes behind `place` that tell nothing but what the list has shown. */
   shown?: readonly FeedPlace[];
 };

@@ -4,7 +4,7 @@ import { foldLabels } from '../model/labels.ts';
 import { type Lead, type LeadList, lookDigestOf, renderLead } from '../model/lead-out.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import { bytesOfItem, type FeedItem } from './feed-item.ts';
-import type { FeedPosition } from './feed-cursors.ts';
+import type { FeedPosition, ListPlace } from './feed-cursors.ts';
 import { noteRead } from './note-changes.ts';
 import { type FeedPlace, readChangesAfter } from './read-changes.ts';
 import { changeFor, type LeadChange } from './lead-change.ts';
@@ -20,8 +20,11 @@ export type Feed = LiveLeads & {
   identify: () => Promise<void>;
 };
 
-/** A page of the lead list as items, and the changes that tell the same. */
-type WalkedPage = { items: readonly FeedItem[]; shown: readonly FeedPlace[] };
+/** A page of the lead list as items, newest first, and the changes that tell the same. */
+type WalkedPage = {
+  items: readonly { item: FeedItem; at: ListPlace }[];
+  shown: readonly FeedPlace[];
+};
 
 /** An item, and where a reader goes on that has it. */
 type FeedEntry = { item: FeedItem; position: FeedPosition };
@@ -85,7 +88,7 @@ export function readFeedStep(
 
 async function walkList(
   feed: Feed,
-  { place, walk: cursor, shown: before = [] }: FeedPosition & { walk: string },
+  { place, walk: cursor, walkedTo, shown: before = [] }: FeedPosition & { walk: string },
   { limit, visibility }: { limit: number; visibility: Visibility },
 ): Promise<FeedStep> {
   const start = cursor === '' ? { state: 'all' as const } : { cursor };
@@ -98,15 +101,19 @@ async function walkList(
   refuseStale(cache);
   const { nextCursor } = value.pagination;
   const { items, shown } = feed.walked.get(value) ?? (await noteWalked(feed, value));
-  const behind = shown.filter((one) => !isBehind(place, one));
+  const rest = items.filter(({ at }) => !walkedTo || !isBehind(at, walkedTo));
+  const isNew = (one: FeedPlace): boolean =>
+    !isBehind(place, one) &&
+    rest.some(({ at }) => at[1] === one[1]) &&
+    !before.some((known) => known.join() === one.join());
   const next = {
     place,
     ...(nextCursor !== undefined && { walk: nextCursor }),
-    shown: [...before, ...behind].slice(0, SHOWN_MAX),
+    shown: [...before, ...shown.filter(isNew)].slice(0, SHOWN_MAX),
   };
-  const entries = items.map((item, index) => ({
+  const entries = rest.map(({ item, at }, index) => ({
     item,
-    position: index === items.length - 1 ? next : { place, walk: cursor, shown: before },
+    position: index === rest.length - 1 ? next : { ...next, walk: cursor, walkedTo: at },
   }));
   return { entries, next, hasMore: true, isWaiting: false };
 }
@@ -124,7 +131,11 @@ async function noteWalked(
   const positions = await noteRead(store, leads);
   const position = clock.now();
   const page = {
-    items: list.items.map((lead) => toChanged({ number: Number(lead.id), position }, lead)),
+    items: list.items.map((lead) => {
+      const number = Number(lead.id);
+      const at = [Date.parse(lead.createdAt), number] as const;
+      return { item: toChanged({ number, position }, lead), at };
+    }),
     shown: [...positions].map(([number, at]) => [at, number] as const),
   };
   walked.set(list, page);

@@ -147,3 +147,21 @@ test('a change that wakes a thousand listeners lets others in between', async ()
   expect(await turnsDuring(woken)).toBeGreaterThanOrEqual(15);
   expect(new Set(await woken)).toEqual(new Set([true]));
 });
+
+test('who hangs up within the first copy goes on behind the lead that came last', async () => {
+  const { feed, clock } = await openLongFeed('word');
+  const ids: string[] = [];
+  let cursor: string | undefined;
+  const listen = async (events: number): Promise<void> => {
+    const query = { limit: 50, fromStart: cursor === undefined, ...(cursor && { cursor }) };
+    let left = events;
+    for await (const event of feed.follow(query, everybody, { waitMs: MINUTE, signal })) {
+      ({ cursor } = event);
+      if (event.item) ids.push(event.item.id);
+      left -= 1;
+      if (left === 0 || ids.length === LEADS) return;
+    }
+  };
+  for (const events of [1, 2, 30, 49, 7, 200]) await whileTimePasses(clock, listen(events));
+  expect(new Set(ids).size).toBe(LEADS);
+});
