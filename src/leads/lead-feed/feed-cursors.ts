@@ -22,7 +22,7 @@ export type FeedPosition = {
   removedUpTo?: FeedPlace;
   /** Cursor of the page of the lead list that comes next; `''`: the first one. Changes come behind the last one. */
   walk?: string;
-  /** The lead of that page that it has last: its reader hung up within the page. */
+  /** The lead of that page, or of one behind it, that it has last: its reader hung up within the page. */
   walkedTo?: ListPlace;
   /** Changes behind `place` that tell nothing but what the list has shown. */
   shown?: readonly FeedPlace[];

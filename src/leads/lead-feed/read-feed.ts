@@ -109,6 +109,7 @@ async function walkList(
   const next = {
     place,
     ...(nextCursor !== undefined && { walk: nextCursor }),
+    ...(walkedTo && rest.length === 0 && { walkedTo }),
     shown: [...before, ...shown.filter(isNew)].slice(0, SHOWN_MAX),
   };
   const entries = rest.map(({ item, at }, index) => ({

@@ -152,8 +152,8 @@ test('who hangs up within the first copy goes on behind the lead that came last'
   const { feed, clock } = await openLongFeed('word');
   const ids: string[] = [];
   let cursor: string | undefined;
-  const listen = async (events: number): Promise<void> => {
-    const query = { limit: 50, fromStart: cursor === undefined, ...(cursor && { cursor }) };
+  const listen = async ([events, limit]: [number, number]): Promise<void> => {
+    const query = { limit, fromStart: cursor === undefined, ...(cursor && { cursor }) };
     let left = events;
     for await (const event of feed.follow(query, everybody, { waitMs: MINUTE, signal })) {
       ({ cursor } = event);
@@ -162,6 +162,14 @@ test('who hangs up within the first copy goes on behind the lead that came last'
       if (left === 0 || ids.length === LEADS) return;
     }
   };
-  for (const events of [1, 2, 30, 49, 7, 200]) await whileTimePasses(clock, listen(events));
+  const places: [number, number][] = [
+    [1, 50],
+    [2, 50],
+    [30, 50],
+    [49, 10],
+    [7, 50],
+    [200, 1],
+  ];
+  for (const place of places) await whileTimePasses(clock, listen(place));
   expect(new Set(ids).size).toBe(LEADS);
 });
