@@ -1,6 +1,3 @@
-import { silentLog } from '#shared/log.ts';
-import { createLeads, type Leads } from '#leads/index.ts';
-import type { Claims } from '#leads/claims/claim-view.ts';
 import type { FeedReader } from '#leads/lead-feed/read-changes.ts';
 import type { LeadChange } from '#leads/lead-feed/lead-change.ts';
 import type { InstanceChange } from '#leads/instance-changes/change-log.ts';
@@ -9,10 +6,10 @@ import type { DirectoryStore } from '#leads/lead-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import type { Lead } from '#leads/model/lead-out.ts';
 import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
-import { createCursorSealer } from '#shared/pagination/page.ts';
 
 import type { Database } from '#shared/database.ts';
-import { leadRules, REPOSITORY } from '../support/directory.ts';
+import { claimLeads, leadRules, REPOSITORY } from '../support/directory.ts';
+import { openWorld, type WorldOptions } from '../support/world.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { createFakeTracker, type FakeTracker } from './fake-tracker.ts';
 
@@ -68,108 +65,51 @@ function toRow({ labels, carried, ...change }: LeadChange): object {
   return { ...change, labels: JSON.stringify(labels), carried: JSON.stringify(carried) };
 }
 
-/** A directory that keeps nothing. */
-const unfilled: LeadsOptions['filler'] = {
-  identify: async () => undefined,
-  apply: () => undefined,
-  settled: async () => undefined,
+type Options = WorldOptions['leads'] & {
+  feed?: FakeFeed;
+  clock?: FakeClock;
+  tracker?: FakeTracker;
 };
 
-type LeadsOptions = Parameters<typeof createLeads>[0];
+export type World = ReturnType<typeof createWorld>;
 
-export type World = {
-  clock: FakeClock;
-  tracker: FakeTracker;
-  leads: Leads;
-  claim(number: number): void;
-  release(number: number): void;
-  /** Resolves when it hears what other instances publish. */
-  followed: Promise<void>;
-  /** Another instance has published it. */
-  hearFromOthers(change: InstanceChange): void;
-  /** Number of reads of the claims. */
-  looksAtClaims(): number;
-  list(
-    query?: Partial<LeadListQuery>,
-    visibility?: Visibility,
-  ): ReturnType<Leads['reader']['list']>;
-  ids(query?: Partial<LeadListQuery>): Promise<string[]>;
-  walk(query?: Partial<LeadListQuery>, between?: () => void): Promise<Lead[]>;
-};
-
-export function createWorld(
-  options: {
-    freshForMs?: number;
-    cacheBytesMax?: number;
-    rules?: LeadRules;
-    feed?: FakeFeed;
-    clock?: FakeClock;
-    tracker?: FakeTracker;
-  } & Partial<Pick<LeadsOptions, 'filler' | 'instanceChanges' | 'onGap'>> = {},
-): World {
-  const {
-    clock = createFakeClock(),
-    filler = unfilled,
-    instanceChanges = noOthers,
-    onGap,
-  } = options;
-  const { tracker = createFakeTracker(clock) } = options;
-  let hearFromOthers: World['hearFromOthers'] = () => undefined;
-  const claimed = new Set<number>();
-  let claims: Claims = { has: () => false };
-  let looks = 0;
-  const leads = createLeads({
-    log: silentLog,
+/** Leads on a fake tracker. */
+export function createWorld({ feed, clock = createFakeClock(), ...options }: Options = {}) {
+  const { tracker = createFakeTracker(clock), instanceChanges = noOthers } = options;
+  let hearFromOthers: (change: InstanceChange) => void = () => undefined;
+  const { database, leads } = openWorld({
     clock,
-    tracker,
-    claimView: {
-      current: () => {
-        looks += 1;
-        return Promise.resolve(claims);
+    leads: {
+      rules,
+      ...(feed && { store: storeOfFeed(feed) }),
+      ...options,
+      tracker,
+      instanceChanges: {
+        ...instanceChanges,
+        follow: (listener) => {
+          hearFromOthers = listener.onChange;
+          return instanceChanges.follow(listener);
+        },
       },
     },
-    filler,
-    instanceChanges: {
-      ...instanceChanges,
-      follow: (listener) => {
-        hearFromOthers = listener.onChange;
-        return instanceChanges.follow(listener);
-      },
-    },
-    ...(onGap && { onGap }),
-    lookKey: Buffer.alloc(32, 8),
-    store: storeOfFeed(options.feed),
-    cursors: createCursorSealer(Buffer.alloc(32, 7)),
-    rules: options.rules ?? rules,
-    freshForMs: options.freshForMs ?? 15_000,
-    staleIfErrorMs: 3_600_000,
-    cacheBytesMax: options.cacheBytesMax ?? 64 * 1024 * 1024,
   });
   const followed = leads.followOthers();
-  const list: World['list'] = (query = {}, visibility = everybody) =>
+  const list = (query: Partial<LeadListQuery> = {}, visibility = everybody) =>
     leads.reader.list({ limit: 50, labels: [], ...query }, visibility);
-  const publish = (): void => {
-    const now = new Set(claimed);
-    claims = { has: (candidate) => now.has(candidate) };
-  };
   return {
+    database,
     clock,
     tracker,
     leads,
+    /** Resolves when it hears what other instances publish. */
     followed,
-    hearFromOthers: (change) => hearFromOthers(change),
-    looksAtClaims: () => looks,
-    claim: (number) => {
-      claimed.add(number);
-      publish();
-    },
-    release: (number) => {
-      claimed.delete(number);
-      publish();
-    },
+    /** Another instance has published it. */
+    hearFromOthers: (change: InstanceChange) => hearFromOthers(change),
+    claim: (number: number) => claimLeads(database, { numbers: [number], event: number }),
     list,
-    ids: async (query) => (await list(query)).value.items.map((lead) => lead.id),
-    walk: async (query = {}, between = () => undefined) => {
+    ids: async (query?: Partial<LeadListQuery>) =>
+      (await list(query)).value.items.map((lead) => lead.id),
+    walk: async (query: Partial<LeadListQuery> = {}, between = () => undefined) => {
       const found: Lead[] = [];
       let cursor: string | undefined;
       do {

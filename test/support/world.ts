@@ -10,6 +10,10 @@ import { type CatalogOptions, createCatalog } from '#catalog/index.ts';
 import { searchSqlite } from '#catalog/reading/search.ts';
 import { createReadRecord } from '#catalog/usage/record-reads.ts';
 import type { BearerApplication, HttpApp } from '#http/context.ts';
+import { createClaimView } from '#leads/claims/claim-view.ts';
+import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import { createLeads } from '#leads/index.ts';
+import { noOthers } from '#leads/instance-changes/instance-changes.ts';
 import { createPartners } from '#partners/index.ts';
 import type { Acceptance } from '#partners/intake/new-receipt.ts';
 import type { Delivery } from '#partners/intake/accept-delivery.ts';
@@ -17,7 +21,7 @@ import { createPartner, createPartnerList, type PartnerSettings } from '#partner
 import { readDelivery } from '#partners/read-delivery.ts';
 import { createHearing } from '#partners/silence.ts';
 import type { PortalRoute } from '#portal/routes/page-route.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, HOUR, SECOND } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -25,9 +29,8 @@ import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { auditOf } from './audit.ts';
 import { catalogRules } from './catalog.ts';
-import { claimedLeadsIn } from './claims.ts';
 import { createFakeClock, type FakeClock } from './clock.ts';
-import { directoryKey, REPOSITORY } from './directory.ts';
+import { directoryKey, leadRules, leadStoreIn, REPOSITORY } from './directory.ts';
 import { buildTestApp, type TestAppSetup } from './http/app.ts';
 import { INSTANCE, receiptsIn, sealer, secretsOf, workIn } from './partners.ts';
 import { openPortal, type PortalThings } from './portal/portal.ts';
@@ -51,6 +54,7 @@ export type WorldOptions<
   partners?: Record<string, PartnerSettings>;
   access?: Partial<Parameters<typeof createAccess>[0]>;
   catalog?: Partial<CatalogOptions>;
+  leads?: Partial<Parameters<typeof createLeads>[0]>;
   app?: TestAppSetup;
   bearer?: Partial<BearerApplication>;
   refusedPerMinute?: number;
@@ -78,20 +82,41 @@ function once<T>(make: () => T): () => T {
 }
 
 /**
- * A service without leads, by the factories that it is composed of, on one store and a clock that stands still. Each
- * part is made when it is first asked for, and closed when the running test ends. Nothing works on events until a
- * test starts it.
+ * A service by the factories that it is composed of, on one store and a clock that stands still. Each part is made when
+ * it is first asked for, and closed when the running test ends. Nothing works on events until a test starts it, and
+ * there is no tracker but the one that a test brings.
  */
 export function openWorld<D extends Database = SqliteDatabase, C extends Clock = FakeClock>(
   options: WorldOptions<D, C> = {},
 ) {
-  const { access: ofAccess, catalog: ofCatalog, app: others, bearer } = options;
+  const { access: ofAccess, catalog: ofCatalog, leads: ofLeads, app: others, bearer } = options;
   const { database = temporaryDatabase() as Database as D, repository = REPOSITORY } = options;
   const { clock = createFakeClock() as Clock as C, log = silentLog } = options;
   const metrics = new Registry();
   const cursors = createCursorSealer(Buffer.alloc(32, 1));
   const ground = { db: database, clock, cursors, log };
-  const claimedLeads = claimedLeadsIn(database, { repository: repository.toLowerCase(), clock });
+  const store = leadStoreIn(database, { repository, now: () => clock.now() });
+  const claimedLeads: ClaimedLeads = { ...store, cursors };
+  const leads = once(() =>
+    createLeads({
+      ...ground,
+      store,
+      tracker: unserved,
+      claimView: createClaimView(store),
+      filler: {
+        identify: async () => undefined,
+        apply: () => undefined,
+        settled: async () => undefined,
+      },
+      instanceChanges: noOthers,
+      lookKey: directoryKey,
+      rules: leadRules,
+      freshForMs: 15 * SECOND,
+      staleIfErrorMs: HOUR,
+      cacheBytesMax: 64 * 1024 * 1024,
+      ...ofLeads,
+    }),
+  );
   const access = once(() => {
     const limitPerMinute = () => 600;
     const made = createAccess({ ...ground, newId: newUuid, limitPerMinute, ...ofAccess });
@@ -151,6 +176,7 @@ export function openWorld<D extends Database = SqliteDatabase, C extends Clock =
       log,
       refusalLimiter: createLimiter({ clock, limitPerMinute: options.refusedPerMinute ?? 300 }),
       access: access(),
+      leads: leads(),
       claimedLeads,
       partners: partners(),
       partnerRegistry: { registry: metrics, namesPartners: true, partnerIds: () => [] },
@@ -174,6 +200,9 @@ export function openWorld<D extends Database = SqliteDatabase, C extends Clock =
     claimedLeads,
     receipts: receiptsIn(database, { repository }),
     work: workIn(database, { repository }),
+    get leads() {
+      return leads();
+    },
     get access() {
       return access();
     },

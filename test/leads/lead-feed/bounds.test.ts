@@ -92,7 +92,7 @@ test('who reads by labels looks through old changes in turns, and goes on where 
   };
   const { leads } = createWorld({ feed });
   const visibility = { consumerId: 'c', labels: ['eu'] };
-  const cursors = createFeedCursors(createCursorSealer(Buffer.alloc(32, 7)), clock);
+  const cursors = createFeedCursors(createCursorSealer(Buffer.alloc(32, 1)), clock);
   let cursor = cursors.seal({ place: [clock.now() - 1, 0] }, visibility);
   const read = () =>
     leads.leadFeed.read({ limit: 500, cursor, fromStart: false }, visibility, {

@@ -25,7 +25,7 @@ describe('walking the list', () => {
       isPullRequest: index % 3 === 0,
       ...(index % 7 === 0 && { labels: ['other'] }),
     }));
-    world.claim(3);
+    await world.claim(3);
     const sizes: number[] = [];
     let cursor: string | undefined;
     do {
