@@ -51,7 +51,8 @@ test('after a deletion is settled nothing of the person is in the store, its log
   world.tracker.createIssue(lead());
   await world.start();
   world.tracker.createIssue(lead());
-  world.tracker.fault({ kind: 'status', status: 422, json: { message: EMAIL }, method: 'PATCH' });
+  const refusal = { message: EMAIL, errors: [{ field: 'state_reason', value: EMAIL }] };
+  world.tracker.fault({ kind: 'status', status: 422, json: refusal, method: 'PATCH' });
   world.tracker.fault({ kind: 'status', status: 500, text: MESSAGE, method: 'PATCH', skip: 1 });
   const id = await world.send({ email: EMAIL, note: MESSAGE, firstName: 'Augusta' });
   const [sealed] = sealedPayloads(world);
