@@ -38,7 +38,7 @@ import {
   createBackgroundWork,
   type WorkerLease,
 } from './worker/background-work.ts';
-import { readWorkCounts } from './worker/lease-events.ts';
+import { readWorkCounts } from './worker/work-counts.ts';
 import {
   createEventWorker,
   type EventWorker,

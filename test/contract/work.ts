@@ -28,10 +28,10 @@ import {
   leaseEvents,
   nextDueAt,
   postpone,
-  readWorkCounts,
   reschedule,
   saveProgress,
 } from '#partners/worker/lease-events.ts';
+import { readWorkCounts } from '#partners/worker/work-counts.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
 import {
   LeaseLost,

@@ -1,9 +1,9 @@
 import type { Database } from '#shared/database.ts';
 import { createSealer, type Sealer } from '#shared/crypto/sealer.ts';
 import { createReceiptWriter } from '#partners/intake/write-receipts.ts';
-import { settle } from '#partners/worker/lease-events.ts';
 import { keepMatches, type NewMatch } from '#partners/worker/match/keep-matches.ts';
-import type { Settlement, WorkItem } from '#partners/worker/work-item.ts';
+import type { WorkItem } from '#partners/worker/work-item.ts';
+import { settle, type Settlement } from '#partners/worker/settle-event.ts';
 import type { NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { newUuid } from '#shared/ids.ts';

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import {
@@ -36,6 +37,14 @@ export async function threadedDatabase(): Promise<SqliteDatabase> {
   onTestFinished(() => database.close());
   await database.opened;
   return database;
+}
+
+/** Every byte of the database and of its log, as one character each. */
+export function bytesInFiles({ handle }: SqliteDatabase): string {
+  return [handle.name, `${handle.name}-wal`]
+    .filter((file) => existsSync(file))
+    .map((file) => readFileSync(file, 'latin1'))
+    .join('');
 }
 
 /** The same database; `around` is called in place of every transaction. */

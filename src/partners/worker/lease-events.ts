@@ -1,32 +1,11 @@
-import {
-  claimedBy,
-  provisionalClaims,
-  toLeadIds,
-  withdrawClaims,
-} from '#leads/claims/claim-leads.ts';
-import { readRepositoryId } from '#leads/directory/directory-view.ts';
-import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import { type Database, send, type Tx } from '#shared/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import { either, toJson } from '#shared/sql.ts';
 import { type EventErrorCode, type EventStep, openPayload } from '../receipts/receipt.ts';
-import {
-  REFRESH_RECEIPT_STATUS,
-  REQUEUE_REPEATED,
-  SET_LEADS,
-  WITH_GIVEN_STEP,
-} from '../receipts/requeue.ts';
-import {
-  type EventProgress,
-  readProgress,
-  type Settlement,
-  type SettleResult,
-  type Stage,
-  type WorkCounts,
-  type WorkItem,
-} from './work-item.ts';
+import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipts/requeue.ts';
+import { type EventProgress, readProgress, type Stage, type WorkItem } from './work-item.ts';
 
 /** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
 export const IS_MINE = `id = @event AND lease_token = @lease AND outcome = 'PENDING'`;
@@ -118,15 +97,6 @@ const EVENT_LEASE_MS = 25 * SECOND;
 
 /** A leased event as it is stored. */
 type LeasedRow = Omit<WorkItem, 'progress'> & { progress?: string };
-
-const COUNTS = `
-  SELECT count(*) AS open, min(asked_at) AS oldest_asked_at,
-    (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS dead_letters
-  FROM event /*sqlite INDEXED BY event_due*/ WHERE outcome = 'PENDING'`;
-
-const LACKED_PARTNERS = `
-  SELECT DISTINCT partner_id FROM receipt WHERE number IN
-    (SELECT receipt FROM event WHERE outcome = 'PENDING' AND last_error = 'partner-unknown')`;
 
 /**
  * Leases up to `limit` due events of a stage: deletions that redact or delete go before the other ones, and those
@@ -268,56 +238,6 @@ async function rescheduleIn(
   return (await isMine) > 0;
 }
 
-/** DONE and IGNORED need their payload no more; the others can be replayed for 30 days. */
-const SETTLE = `
-  UPDATE event SET outcome = @outcome::text, erasure = @erasure, remains = @remains, note = coalesce(@note, note),
-    attempts = @attempts, last_error = @lastError, completed_at = @now, due_at = NULL,
-    lease_token = NULL, lease_until = NULL, progress = NULL,
-    payload = CASE WHEN @outcome::text IN ('DONE', 'IGNORED') THEN NULL ELSE payload END
-  WHERE ${IS_MINE}
-  RETURNING receipt`;
-
-/**
- * Ends the event; with DONE or IGNORED its payload is dropped, and with UNMATCHED every claim that no match has
- * confirmed is taken back. An event that came again meanwhile is matched anew at once instead, and so it is whenever it
- * is given back.
- */
-export async function settle(
-  tx: Tx,
-  repository: StoredRepositoryName,
-  item: Pick<WorkItem, 'event' | 'receiptId' | 'lease'>,
-  settlement: Settlement & { now: number },
-): Promise<SettleResult> {
-  const { outcome, attempts, erasure, note, lastError, now } = settlement;
-  const remains = toJson(settlement.remains);
-  const row = { ...leaseOf(item), outcome, attempts, erasure, remains, note, lastError, now };
-  const [repeated, settled] = await Promise.all([
-    tx.run(REQUEUE_REPEATED, leaseOf(item)), // which takes the lease, so that nothing is settled
-    tx.get<{ receipt: number }>(SETTLE, row),
-  ]);
-  if (!settled) return repeated > 0 ? 'again' : 'lost';
-  if (outcome === 'UNMATCHED') await withdrawAll(tx, repository, { item, now });
-  send(tx, REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
-  return 'settled';
-}
-
-/** Takes back all claims that no match has confirmed, for an event that names nobody. */
-async function withdrawAll(
-  tx: Tx,
-  repository: StoredRepositoryName,
-  { item, now }: { item: Pick<WorkItem, 'event' | 'receiptId'>; now: number },
-): Promise<void> {
-  const repositoryId = await readRepositoryId(tx, repository);
-  if (repositoryId === undefined) return;
-  const { event, receiptId } = item;
-  const numbers = (await provisionalClaims(tx, repositoryId, [event])).get(event) ?? [];
-  if (numbers.length === 0) return;
-  const order = { repositoryId, receiptId, event, numbers };
-  await withdrawClaims(tx, order, { reason: 'unmatched', now });
-  const leadIds = toLeadIds(await claimedBy(tx, order));
-  send(tx, SET_LEADS, { event, leadIds });
-}
-
 /** Should an alarm ever be missed. */
 const LOOK_EVERY_MS = 5 * SECOND;
 
@@ -374,12 +294,4 @@ export function createLeasing({
       return Math.min(LOOK_EVERY_MS, Math.max(1, dueAt - clock.now()));
     },
   };
-}
-
-/** @throws {store-unavailable} */
-export async function readWorkCounts(db: Database): Promise<WorkCounts> {
-  const counts = await db.get<Omit<WorkCounts, 'lackedPartners'>>(COUNTS);
-  const lacked = await db.all<{ partnerId: string }>(LACKED_PARTNERS);
-  const lackedPartners = lacked.map(({ partnerId }) => partnerId);
-  return { open: 0, deadLetters: 0, ...counts, lackedPartners };
 }

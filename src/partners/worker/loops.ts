@@ -9,8 +9,8 @@ import type { IssueEditor } from './act/issue-editor.ts';
 import { createChangeProbe, giveBack, type Leasing } from './lease-events.ts';
 import { type Matching, matchEvents } from './match/match-event.ts';
 import type { Pause, TrackerPause } from './may-write.ts';
-import type { WalTruncation } from './wal-truncation.ts';
-import type { ActProgress, Settlement, Stage, WorkItem } from './work-item.ts';
+import type { WalTruncation } from './settle-event.ts';
+import type { ActProgress, Stage, WorkItem } from './work-item.ts';
 
 /** Lets a loop sleep until there is something to do. */
 export type Alarm = {
@@ -129,8 +129,6 @@ export async function runWatching({ db, alarms, clock, stopping }: MatchingLoop)
 }
 
 const IDENTIFY_AGAIN_MS = 5 * SECOND;
-/** With these an event's payload is dropped. */
-const DROPPING: ReadonlySet<Settlement['outcome']> = new Set(['DONE', 'IGNORED']);
 
 export type ActingLoop = Loop & {
   db: Database;
@@ -169,7 +167,7 @@ async function actWhenAllowed(loop: ActingLoop): Promise<number> {
 
 /** Undefined when nothing is due. `among`: of so many that would go first, the one that has been due for longest. */
 async function actOnNext(loop: ActingLoop, among = 1): Promise<ActResult | undefined> {
-  const { acting, leasing, pause, walTruncation, stopping } = loop;
+  const { acting, leasing, pause, stopping } = loop;
   const [item] = await leasing.lease('act', 1, among);
   if (!item) return undefined;
   const result = await leasing.workOn(
@@ -180,7 +178,6 @@ async function actOnNext(loop: ActingLoop, among = 1): Promise<ActResult | undef
   );
   if (result.kind === 'paused') pause.begin(result.code);
   if (result.kind === 'limited') pause.limitUntil(result.retryAt);
-  if (result.kind === 'settled' && DROPPING.has(result.outcome)) walTruncation.noteDropped();
   return result;
 }
 

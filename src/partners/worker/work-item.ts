@@ -3,16 +3,7 @@ import { codesOf } from '#shared/outcomes/entry.ts';
 import { eventReasons } from '#shared/outcomes/event-reasons.ts';
 import { traced, type Tracing } from '#shared/tracing.ts';
 import { deletionActions } from '../partner.ts';
-import {
-  type Erasure,
-  erasures,
-  type EventErrorCode,
-  type EventNote,
-  type Outcome,
-  type PartnerPath,
-  type Remainder,
-  remainders,
-} from '../receipts/receipt.ts';
+import { erasures, type PartnerPath, remainders } from '../receipts/receipt.ts';
 
 const leadSchema = z.strictObject({
   number: z.int(),
@@ -123,44 +114,6 @@ export type WorkItem<P extends EventProgress = EventProgress> = {
   progress?: P;
   /** Fencing token: every write names it, and changes nothing when another worker took over. */
   lease: string;
-};
-
-/** End of an event. */
-export type Settlement = {
-  outcome: Extract<Outcome, 'DONE' | 'UNMATCHED' | 'IGNORED' | 'FAILED'>;
-  erasure?: Erasure;
-  remains?: readonly Remainder[];
-  /** Replaces the one that the event has; without it that one stays. */
-  note?: EventNote;
-  lastError?: EventErrorCode;
-  /** The one that succeeded among them. */
-  attempts: number;
-};
-
-/** An end as operators are told of it. */
-export function endOf(
-  { receiptId, partnerId, path }: WorkItem,
-  { outcome, lastError: code }: Settlement,
-) {
-  return { receiptId, partnerId, path, outcome, code };
-}
-
-/**
- * `again`: it is not settled, for it came once more meanwhile and is matched anew. `lost`: another
- * worker has it.
- */
-export type SettleResult = 'settled' | 'again' | 'lost';
-
-/** Work that is left, for `/readyz` and metrics. */
-export type WorkCounts = {
-  /** Events that wait or are worked on. */
-  open: number;
-  /** Since when the oldest of them waits: its delivery, or its replay; ms since the Unix epoch. */
-  oldestAskedAt?: number;
-  /** Events that ended FAILED. */
-  deadLetters: number;
-  /** Of events that wait for an instance whose configuration has their partner. */
-  lackedPartners: readonly string[];
 };
 
 /** Runs one step on an event in a span below the delivery that asked for it; `verb` is what it does. */

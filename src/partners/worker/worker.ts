@@ -24,11 +24,12 @@ import { createPacer, createTrackerPause, createWriteRefusals } from './may-writ
 import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
-import { createLeasing, forgetLeases, readWorkCounts } from './lease-events.ts';
-import { createWalTruncation } from './wal-truncation.ts';
+import { createLeasing, forgetLeases } from './lease-events.ts';
+import { createWalTruncation, dropsPayload, type WalTruncation } from './settle-event.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Database } from '#shared/database.ts';
-import type { Stage, WorkCounts } from './work-item.ts';
+import { readWorkCounts, type WorkCounts } from './work-counts.ts';
+import type { Stage } from './work-item.ts';
 
 /** Store, tracker and configuration that the worker works with. */
 export type Workplace = {
@@ -141,10 +142,12 @@ export function createEventWorker(work: Workplace): EventWorker {
 type Loops = MatchingLoop & ActingLoop;
 
 function createLoops(work: Workplace, stopping: AbortSignal): Loops {
-  const { db, repository, instance, sealer, filler, editor, clock, log, reporter, tracing } = work;
+  const { db, repository, instance, sealer, filler, editor, clock, log, tracing } = work;
   const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = work;
   const { missingLooksMs = MISSING_LOOKS_MS, replicaLagMs = REPLICA_LAG_MAX_MS } = work;
   const pause = createTrackerPause({ clock, log, probeEveryMs });
+  const walTruncation = createWalTruncation({ db, clock, log });
+  const reporter = notingDropped(work.reporter, walTruncation);
   const waitMaxMs = (stage: Stage): number =>
     stage === 'match'
       ? Math.max(CATCH_UP_WAIT_MAX_MS, ...unmatchedWaitsMs)
@@ -191,10 +194,21 @@ function createLoops(work: Workplace, stopping: AbortSignal): Loops {
     failures: new Map(),
     leasing: createLeasing({ db, instance, sealer, clock, waitMaxMs }),
     pause,
-    walTruncation: createWalTruncation({ db, clock, log }),
+    walTruncation,
     clock,
     log,
     stopping,
+  };
+}
+
+/** The same reporter; of whichever loop ends an event, the files learn that its payload was dropped. */
+function notingDropped(reporter: OutcomeReporter, walTruncation: WalTruncation): OutcomeReporter {
+  return {
+    ...reporter,
+    settled: (report) => {
+      if (dropsPayload(report.outcome)) walTruncation.noteDropped();
+      reporter.settled(report);
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
@@ -8,7 +8,7 @@ import type { Statements } from '#shared/database.ts';
 import { createConsumer } from '#access/consumers/manage-consumers.ts';
 import { consumersIn } from '../../support/consumers.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-import { connectTo, temporaryDatabase } from '../../support/stores.ts';
+import { bytesInFiles, connectTo, temporaryDatabase } from '../../support/stores.ts';
 
 const unavailable = (detail: RegExp): unknown =>
   expect.objectContaining({
@@ -142,18 +142,12 @@ describe('the version', () => {
 describe('deleted content', () => {
   test('is in no file once the log was truncated', async () => {
     const database = withTable();
-    const file = database.handle.name;
-    const bytes = (): string =>
-      [file, `${file}-wal`]
-        .filter((each) => existsSync(each))
-        .map((each) => readFileSync(each, 'latin1'))
-        .join('');
     await insert(database, 'maria@example.com');
-    expect(bytes()).toContain('maria@example.com');
+    expect(bytesInFiles(database)).toContain('maria@example.com');
     database.handle.exec('DELETE FROM t');
     expect(await database.truncateWal()).toBe(true);
-    expect(bytes()).not.toContain('maria@example.com');
-    expect(statSync(`${file}-wal`).size).toBe(0);
+    expect(bytesInFiles(database)).not.toContain('maria@example.com');
+    expect(statSync(`${database.handle.name}-wal`).size).toBe(0);
   });
 
   test('stays in the log while a reader of another process stands in the way, and that is said', async () => {

@@ -1,5 +1,5 @@
 /** The same address that tells what became of a delivery gives it as a certificate. */
-import type { Settlement } from '#partners/worker/work-item.ts';
+import type { Settlement } from '#partners/worker/settle-event.ts';
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { verifyCertificate } from '#adapters/jose/certificates.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Settlement } from '#partners/worker/work-item.ts';
+import type { Settlement } from '#partners/worker/settle-event.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { NewReceipt } from '#partners/intake/new-receipt.ts';
-import type { Settlement } from '#partners/worker/work-item.ts';
+import type { Settlement } from '#partners/worker/settle-event.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';
 import { openWorld, type World } from '../../support/world.ts';
-import { leaseEvents, readWorkCounts } from '#partners/worker/lease-events.ts';
+import { leaseEvents } from '#partners/worker/lease-events.ts';
+import { readWorkCounts } from '#partners/worker/work-counts.ts';
 import { settleEvent } from '../../support/partners.ts';
 
 type ReceiptFields = { partnerId?: string; externalId?: string; end?: Settlement };

@@ -6,9 +6,10 @@ import { createReceiptPurger } from '#partners/receipts/purge-receipts.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
 import { toReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { newUuid } from '#shared/ids.ts';
+import { eventually } from '../../support/eventually.ts';
 import { acceptEvent } from '../../support/partners.ts';
 import { openReceiptFixture } from '../../contract/receipt-fixture.ts';
-import { temporaryDatabase, withCommits } from '../../support/stores.ts';
+import { bytesInFiles, temporaryDatabase, withCommits } from '../../support/stores.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
@@ -171,6 +172,32 @@ describe('purging', () => {
     await clock.advance(HOUR);
     expect(tries).toBe(before);
   });
+});
+
+test('what was purged is in no file of the store, also when it was held up once', async () => {
+  const clock = createFakeClock(100 * DAY);
+  const { database, accept } = setUp();
+  let isHeldUp = true;
+  const truncateWal = async () => !isHeldUp && database.truncateWal();
+  const purger = createReceiptPurger({ db: { ...database, truncateWal }, clock, log: silentLog });
+  await accept();
+  const payload = 'sealed-data-of-a-person';
+  await database.run(
+    "UPDATE event SET outcome = 'FAILED', completed_at = 1, due_at = NULL, payload = @payload",
+    {
+      payload: Buffer.from(payload),
+    },
+  );
+  purger.start();
+  await clock.advance(0);
+  await eventually(async () =>
+    expect(await database.all('SELECT 1 FROM event WHERE payload IS NOT NULL')).toEqual([]),
+  );
+  expect(bytesInFiles(database)).toContain(payload);
+  isHeldUp = false;
+  await clock.advance(HOUR);
+  await purger.stop();
+  expect(bytesInFiles(database)).not.toContain(payload);
 });
 
 test('the documents list every reason why an event ended, in the same words', async () => {

@@ -19,7 +19,8 @@ import { directoryKey, openedDirectory, REPOSITORY } from '../../support/directo
 import { receiptsIn, keepMatch, workIn, acceptEvent } from '../../support/partners.ts';
 import { temporaryDatabase, withCommits } from '../../support/stores.ts';
 import { leadsOf } from '#partners/worker/event-leads.ts';
-import { giveBack, leaseEvents, readWorkCounts } from '#partners/worker/lease-events.ts';
+import { giveBack, leaseEvents } from '#partners/worker/lease-events.ts';
+import { readWorkCounts } from '#partners/worker/work-counts.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
 import { replay } from '#partners/receipts/replay-receipts.ts';
 import type { LocalDatabase } from '#adapters/sqlite/database.ts';

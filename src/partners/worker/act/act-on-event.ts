@@ -10,14 +10,8 @@ import {
 } from '#shared/resilience/backoff.ts';
 import { actOnLead, type Delay, type LeadWriter, type LeadTask } from './act-on-lead.ts';
 import { type DeletionLabels, leastErasure } from './issue-edit.ts';
-import {
-  type ActProgress,
-  endOf,
-  type LeadProgress,
-  type Settlement,
-  traceStep,
-  type WorkItem,
-} from '../work-item.ts';
+import { type ActProgress, type LeadProgress, traceStep, type WorkItem } from '../work-item.ts';
+import { endOf, settle, type Settlement } from '../settle-event.ts';
 import {
   createOwnComment,
   hasLeadsElsewhere,
@@ -31,7 +25,7 @@ import {
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import { type EventErrorCode, remainders } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
-import { giveBack, reschedule, settle } from '../lease-events.ts';
+import { giveBack, reschedule } from '../lease-events.ts';
 import type { Database } from '#shared/database.ts';
 
 /** Rules of the configuration for deletions. */

@@ -2,15 +2,14 @@ import type { Match } from '#leads/directory/match.ts';
 import {
   type ActProgress,
   type Effect,
-  endOf,
   type MatchProgress,
-  type Settlement,
   type Todo,
   type WorkItem,
 } from '../work-item.ts';
+import { endOf, settle, type Settlement } from '../settle-event.ts';
 import type { EventErrorCode, EventNote, EventStep, RuleEffect } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
-import { leaseOf, settle } from '../lease-events.ts';
+import { leaseOf } from '../lease-events.ts';
 import {
   type ClaimOrder,
   claimsOf,

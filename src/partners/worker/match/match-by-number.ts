@@ -5,7 +5,8 @@ import type { Database } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { DirectoryCoverage } from '../directory-coverage.ts';
 import { findMatch } from '../event-leads.ts';
-import type { MatchProgress, Settlement } from '../work-item.ts';
+import type { MatchProgress } from '../work-item.ts';
+import type { Settlement } from '../settle-event.ts';
 import type { AskedAt, Match, MatchName } from '#leads/directory/match.ts';
 
 /** A claim is due within a second: no event waits longer for the directory, or for the tracker. */

@@ -4,13 +4,8 @@ import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { DirectoryCoverage, Coverage } from '../directory-coverage.ts';
-import {
-  type MatchProgress,
-  type Settlement,
-  type Todo,
-  traceStep,
-  type WorkItem,
-} from '../work-item.ts';
+import { type MatchProgress, type Todo, traceStep, type WorkItem } from '../work-item.ts';
+import { type Settlement } from '../settle-event.ts';
 import {
   findLead,
   MATCH_WAIT_MS,

@@ -6,7 +6,7 @@ import { DAY } from '#shared/clock.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
 import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
 import type { Readiness } from '#http/readiness.ts';
-import type { Settlement } from '#partners/worker/work-item.ts';
+import type { Settlement } from '#partners/worker/settle-event.ts';
 import type { PortalContext } from '#portal/context.ts';
 import { portalPages } from '#portal/portal.ts';
 import { leaseEvents } from '#partners/worker/lease-events.ts';

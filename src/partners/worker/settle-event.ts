@@ -1,0 +1,149 @@
+/** End of an event: its outcome, and what must not outlive that, in the files of the store neither. */
+import {
+  claimedBy,
+  provisionalClaims,
+  toLeadIds,
+  withdrawClaims,
+} from '#leads/claims/claim-leads.ts';
+import { readRepositoryId } from '#leads/directory/directory-view.ts';
+import type { StoredRepositoryName } from '#leads/lead-store.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
+import { type Database, send, type Tx } from '#shared/database.ts';
+import { errorFields, type Log } from '#shared/log.ts';
+import { toJson } from '#shared/sql.ts';
+import type {
+  Erasure,
+  EventErrorCode,
+  EventNote,
+  Outcome,
+  Remainder,
+} from '../receipts/receipt.ts';
+import { REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED, SET_LEADS } from '../receipts/requeue.ts';
+import { IS_MINE, leaseOf } from './lease-events.ts';
+import type { WorkItem } from './work-item.ts';
+
+/** End of an event. */
+export type Settlement = {
+  outcome: Extract<Outcome, 'DONE' | 'UNMATCHED' | 'IGNORED' | 'FAILED'>;
+  erasure?: Erasure;
+  remains?: readonly Remainder[];
+  /** Replaces the one that the event has; without it that one stays. */
+  note?: EventNote;
+  lastError?: EventErrorCode;
+  /** The one that succeeded among them. */
+  attempts: number;
+};
+
+/** An end as operators are told of it. */
+export function endOf(
+  { receiptId, partnerId, path }: WorkItem,
+  { outcome, lastError: code }: Settlement,
+) {
+  return { receiptId, partnerId, path, outcome, code };
+}
+
+/**
+ * `again`: it is not settled, for it came once more meanwhile and is matched anew. `lost`: another
+ * worker has it.
+ */
+export type SettleResult = 'settled' | 'again' | 'lost';
+
+/** With these an event needs its payload no more; the others can be replayed for 30 days. */
+const WITHOUT_PAYLOAD = ['DONE', 'IGNORED'];
+
+/** True for an end with which `settle` drops the payload. */
+export function dropsPayload(outcome: Outcome): boolean {
+  return WITHOUT_PAYLOAD.includes(outcome);
+}
+
+const SETTLE = `
+  UPDATE event SET outcome = @outcome::text, erasure = @erasure, remains = @remains, note = coalesce(@note, note),
+    attempts = @attempts, last_error = @lastError, completed_at = @now, due_at = NULL,
+    lease_token = NULL, lease_until = NULL, progress = NULL,
+    payload = CASE WHEN @outcome::text IN ('${WITHOUT_PAYLOAD.join("', '")}') THEN NULL ELSE payload END
+  WHERE ${IS_MINE}
+  RETURNING receipt`;
+
+/**
+ * Ends the event; with DONE or IGNORED its payload is dropped, and with UNMATCHED every claim that no match has
+ * confirmed is taken back. An event that came again meanwhile is matched anew at once instead, and so it is whenever it
+ * is given back.
+ */
+export async function settle(
+  tx: Tx,
+  repository: StoredRepositoryName,
+  item: Pick<WorkItem, 'event' | 'receiptId' | 'lease'>,
+  settlement: Settlement & { now: number },
+): Promise<SettleResult> {
+  const { outcome, attempts, erasure, note, lastError, now } = settlement;
+  const remains = toJson(settlement.remains);
+  const row = { ...leaseOf(item), outcome, attempts, erasure, remains, note, lastError, now };
+  const [repeated, settled] = await Promise.all([
+    tx.run(REQUEUE_REPEATED, leaseOf(item)), // which takes the lease, so that nothing is settled
+    tx.get<{ receipt: number }>(SETTLE, row),
+  ]);
+  if (!settled) return repeated > 0 ? 'again' : 'lost';
+  if (outcome === 'UNMATCHED') await withdrawAll(tx, repository, { item, now });
+  send(tx, REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
+  return 'settled';
+}
+
+/** Takes back all claims that no match has confirmed, for an event that names nobody. */
+async function withdrawAll(
+  tx: Tx,
+  repository: StoredRepositoryName,
+  { item, now }: { item: Pick<WorkItem, 'event' | 'receiptId'>; now: number },
+): Promise<void> {
+  const repositoryId = await readRepositoryId(tx, repository);
+  if (repositoryId === undefined) return;
+  const { event, receiptId } = item;
+  const numbers = (await provisionalClaims(tx, repositoryId, [event])).get(event) ?? [];
+  if (numbers.length === 0) return;
+  const order = { repositoryId, receiptId, event, numbers };
+  await withdrawClaims(tx, order, { reason: 'unmatched', now });
+  const leadIds = toLeadIds(await claimedBy(tx, order));
+  send(tx, SET_LEADS, { event, leadIds });
+}
+
+/** Dropped payloads are taken out of the store's files at most this often. */
+const EVERY_MS = SECOND;
+
+/** Takes payloads out of the store's files, where the data of a deletion must not outlive it. */
+export type WalTruncation = {
+  /** A payload was dropped that may still be in the store's files. */
+  noteDropped(): void;
+  /** Takes what was dropped out of the files when it is time for that. Never throws. */
+  run(): Promise<void>;
+  /** Until the next time at most, in ms; Infinity when nothing was dropped. */
+  waitMs(): number;
+};
+
+/** Begins as if something was dropped: an earlier process may have died before it could do it. */
+export function createWalTruncation({
+  db,
+  clock,
+  log,
+}: {
+  db: Pick<Database, 'truncateWal'>;
+  clock: Pick<Clock, 'monotonicMs'>;
+  log: Log;
+}): WalTruncation {
+  let isDirty = true;
+  let truncatedAt = -Infinity;
+  return {
+    noteDropped: () => {
+      isDirty = true;
+    },
+    run: async () => {
+      const now = clock.monotonicMs();
+      if (!isDirty || now - truncatedAt < EVERY_MS) return;
+      truncatedAt = now;
+      try {
+        isDirty = !(await db.truncateWal());
+      } catch (error) {
+        log.warn(errorFields(error), 'dropped payloads could not be taken out of the files yet');
+      }
+    },
+    waitMs: () => (isDirty ? EVERY_MS : Infinity),
+  };
+}
