@@ -1,9 +1,5 @@
-/**
- * Whatever people do on the tracker, whatever becomes of its webhooks, and whichever instance is asked: who follows
- * the feed ends with what a full walk shows.
- */
+/** Copies of readers who follow the feed, when webhooks come late, or replicas of the tracker lag. Whatever else comes together is played by `test/simulation`. */
 import { setImmediate } from 'node:timers/promises';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '#shared/database.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
@@ -25,10 +21,7 @@ import {
   leadRules,
   REPOSITORY,
   REPOSITORY_ID,
-  isKnown,
 } from '../../support/directory.ts';
-import { eventually } from '../../support/eventually.ts';
-import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import { createFakeTracker, type FakeTracker } from '../fake-tracker.ts';
 
@@ -36,119 +29,21 @@ const FEED_INTERVAL_MS = MINUTE;
 
 type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** Fate of the webhook. `lost`: the process that took it dies before it is kept. */
-type Told = 'at once' | 'late' | 'lost' | 'never';
+/** Fate of the webhook. */
+type Told = 'at once' | 'late' | 'never';
 
-const lead = fc.nat(3);
-const labels = fc.constantFrom(['approved'], ['approved', 'eu'], ['approved', 'us'], ['eu'], []);
-const reading = fc.record({
-  kind: fc.constant('read' as const),
-  reader: fc.nat(2),
-  limit: fc.integer({ min: 1, max: 4 }),
-});
+/** `lead`: counted from 0. */
+type Step =
+  | { kind: 'open'; labels: readonly string[]; told: Told }
+  | { kind: 'edit'; lead: number; told: Told }
+  | { kind: 'relabel'; lead: number; labels: readonly string[]; told: Told }
+  | { kind: 'remove'; lead: number; told: Told }
+  | { kind: 'deliver' };
 
-/** `isApart`: no replica has an older state of the same second, which nobody can tell from the newer one. */
-type Promised = { told: fc.Arbitrary<Told>; isApart: boolean };
-
-const stepsWith = ({ told, isApart }: Promised) =>
-  fc.array(
-    fc.oneof(
-      { arbitrary: reading, weight: 12 },
-      { arbitrary: fc.record({ kind: fc.constant('open' as const), labels, told }), weight: 3 },
-      { arbitrary: fc.record({ kind: fc.constant('edit' as const), lead, told }), weight: 4 },
-      {
-        arbitrary: fc.record({ kind: fc.constant('relabel' as const), lead, labels, told }),
-        weight: 4,
-      },
-      {
-        arbitrary: fc.record({
-          kind: fc.constant('remove' as const),
-          lead,
-          isMoved: fc.boolean(),
-          told,
-        }),
-        weight: 1,
-      },
-      { arbitrary: fc.record({ kind: fc.constant('rename' as const), told }), weight: 1 },
-      { arbitrary: fc.record({ kind: fc.constant('claim' as const), lead }), weight: 2 },
-      { arbitrary: fc.record({ kind: fc.constant('release' as const), lead }), weight: 2 },
-      {
-        arbitrary: fc.record({
-          kind: fc.constant('wait' as const),
-          seconds: fc.constantFrom(0, 1, 20, 90),
-        }),
-        weight: 3,
-      },
-      { arbitrary: fc.record({ kind: fc.constant('deliver' as const) }), weight: 1 },
-      { arbitrary: fc.record({ kind: fc.constant('crash' as const) }), weight: 1 },
-      {
-        arbitrary: fc.record({
-          kind: fc.constant('lag' as const),
-          isApart: fc.constant(isApart),
-          seconds: fc.constantFrom(1, 5, 12),
-        }),
-        weight: 3,
-      },
-    ),
-    { minLength: 10, maxLength: 50 },
-  );
-type Step = ReturnType<typeof stepsWith> extends fc.Arbitrary<(infer T)[]> ? T : never;
-
-const promises = [
-  [
-    'as soon as the tracker shows it, where webhooks come',
-    { told: fc.constant<Told>('at once'), isApart: true },
-    20 * SECOND,
-  ],
-  [
-    'after the next catch-up, where a replica had an older state of the same second',
-    { told: fc.constant<Told>('at once'), isApart: false },
-    FEED_INTERVAL_MS + 30 * SECOND,
-  ],
-  [
-    'after a crawl a day later, whatever becomes of webhooks',
-    { told: fc.constantFrom<Told>('at once', 'late', 'lost', 'never'), isApart: false },
-    2 * DAY,
-  ],
-] as const;
-
-/** On SQLite simulated histories show the same, and more (`test/simulation`). */
-describe('on PostgreSQL', () => {
-  test.each(promises)(
-    'a reader that follows from the start has what a full walk shows %s',
-    async (_when, promised, ms) => {
-      await fc.assert(
-        fc.asyncProperty(stepsWith(promised), async (steps) => {
-          const world = await openWorld(await temporaryPostgres());
-          for (const one of steps) await take(world, one);
-          for (let waits = 0; waits < 20; waits += 1) {
-            await world.clock.advance(ms / 20);
-            await world.settled();
-          }
-          // Its server takes real time, which the clock of the test knows nothing of.
-          await eventually(async () => {
-            for (const reader of world.readers) {
-              await reader.catchUp();
-              expect([...reader.copy].sort()).toEqual(await world.walk(reader.visibility));
-            }
-          });
-          await world.close();
-        }),
-        { numRuns: 6 },
-      );
-    },
-    120_000,
-  );
-});
-
-async function openWorld(database: Database = temporaryDatabase()) {
+async function openWorld() {
+  const database = temporaryDatabase();
   const clock = createFakeClock();
   const tracker = createFakeTracker(clock);
-  const claims = createClaims(database, { repository: REPOSITORY });
-  const directory = leadStoreIn(database, {
-    repository: REPOSITORY,
-    now: () => clock.now(),
-  });
   const start = () => startProcess({ clock, tracker, database });
   // The second one never hears of a webhook.
   const processes = { first: start(), second: start() };
@@ -159,7 +54,6 @@ async function openWorld(database: Database = temporaryDatabase()) {
   const readers = [
     createReader(clock, [first], { consumerId: 'all', labels: [] }),
     createReader(clock, [second], { consumerId: 'eu', labels: ['eu'] }),
-    createReader(clock, [first, second], { consumerId: 'both', labels: ['us'] }),
     createReader(clock, [second], { consumerId: 'late', labels: [] }),
   ];
   const walk = async (visibility: Visibility): Promise<string[]> => {
@@ -180,14 +74,12 @@ async function openWorld(database: Database = temporaryDatabase()) {
   };
   const tell = async (how: Told, event: TrackerEvent): Promise<void> => {
     if (how === 'late') late.push(event);
-    if (how === 'at once' || how === 'lost') hear(event);
-    if (how === 'lost') await crash();
-    if (how === 'at once') await clock.advance(0).then(settled);
+    if (how !== 'at once') return;
+    hear(event);
+    await clock.advance(0).then(settled);
   };
   /** For so long the tracker answers by a replica that has not heard of anything since. */
-  const lag = async (ms: number, isApart: boolean): Promise<void> => {
-    if (tracker.replica) return;
-    if (isApart) await clock.advance(SECOND);
+  const lag = (ms: number): void => {
     tracker.replica = new Map(tracker.issues);
     void clock.sleep(ms).then(() => (tracker.replica = undefined));
   };
@@ -198,13 +90,11 @@ async function openWorld(database: Database = temporaryDatabase()) {
     clock,
     tracker,
     database,
-    claims,
     readers,
     walk,
     tell,
     late,
     nextTitle,
-    directory,
     crash,
     lag,
     settled,
@@ -317,60 +207,24 @@ function createReader(
   };
 }
 
-export async function take(world: World, given: Step): Promise<void> {
-  const { tracker, clock, database, claims, readers, late } = world;
-  const [...numbers] = tracker.issues.keys();
-  const number = 'lead' in given ? numbers[given.lead % Math.max(1, numbers.length)] : undefined;
-  if ('lead' in given && number === undefined) return;
-  const { tell } = world;
+async function take(world: World, step: Step): Promise<void> {
+  const { tracker, tell, late } = world;
+  const at = 'lead' in step ? ([...tracker.issues.keys()][step.lead] ?? 0) : 0;
   const toEvent = (issue: Issue): TrackerEvent => ({ kind: 'issue', issue, isGone: false });
-  const at = number ?? 0;
-  // The directory learns of a change of a claimed lead by the next one, or by the next crawl.
-  const isFrozen = given.kind !== 'release' && (await claims.current()).has(at);
-  if (isFrozen) return;
-  switch (given.kind) {
+  switch (step.kind) {
     case 'open':
-      return tell(given.told, toEvent(tracker.open({ labels: given.labels })));
+      return tell(step.told, toEvent(tracker.open({ labels: step.labels })));
     case 'edit':
-      return tell(given.told, toEvent(tracker.change(at, { title: world.nextTitle() })));
+      return tell(step.told, toEvent(tracker.change(at, { title: world.nextTitle() })));
     case 'relabel':
-      return tell(given.told, toEvent(tracker.change(at, { labels: given.labels })));
+      return tell(step.told, toEvent(tracker.change(at, { labels: step.labels })));
     case 'remove': {
       const issue = tracker.issues.get(at) as Issue;
       tracker.remove(at);
-      return tell(given.told, { kind: 'issue', issue, isGone: true, isMoved: given.isMoved });
+      return tell(step.told, { kind: 'issue', issue, isGone: true });
     }
-    case 'rename': {
-      for (const issue of tracker.issues.values())
-        tracker.issues.set(issue.number, {
-          ...issue,
-          labels: issue.labels.map((name) => (name === 'eu' ? 'us' : name)),
-        });
-      await tell(given.told, { kind: 'everything', renamedLabel: { from: 'eu', to: 'us' } });
-      return clock.advance(SECOND); // nobody makes a label of the old name in the same moment
-    }
-    case 'claim':
-      if (!(await isKnown(world.directory, at))) return; // nobody claims a lead that the directory has not met
-      await clock.advance(SECOND); // what is claimed is frozen: what came before is in
-      return claimLeads(database, { numbers: [at], at: clock.now() });
-    case 'release':
-      if ((await claims.current()).has(at))
-        await claims.release(at, {
-          at: clock.now(),
-          actor: { kind: 'cli', subject: 'ops' },
-        });
-      return;
-    case 'wait':
-      return clock.advance(given.seconds * SECOND);
     case 'deliver':
       for (const event of late.splice(0).reverse()) await tell('at once', event);
-      return;
-    case 'crash':
-      return world.crash();
-    case 'lag':
-      return world.lag(given.seconds * SECOND, given.isApart);
-    case 'read':
-      await readers[given.reader]?.read(given.limit);
   }
 }
 
@@ -378,7 +232,7 @@ test('what the first crawl meets, and nobody touched for a day, is no change', a
   const world = await openWorld();
   world.tracker.open();
   await world.clock.advance(2 * DAY);
-  const [all, , , beginsNow] = world.readers;
+  const [all, , beginsNow] = world.readers;
   await beginsNow?.read(1, false);
   await all?.catchUp();
   await world.clock.advance(MINUTE);
@@ -431,11 +285,10 @@ describe('what a webhook has told to be gone a moment ago', () => {
     await world.clock.advance(MINUTE);
     await take(world, { kind: 'edit', lead: 0, told });
     await world.clock.advance(SECOND);
-    await world.lag(5 * SECOND, false);
+    world.lag(5 * SECOND);
     await take(world, {
       kind: 'remove',
       lead: 0,
-      isMoved: false,
       told: 'at once',
     });
     await reader?.catchUp();
@@ -486,7 +339,7 @@ describe('what a read finds before anybody has noted it is told once:', () => {
       { kind: 'relabel', lead: 0, labels: ['approved'], told },
       'eu',
     ],
-    ['an issue that went', 2 * SECOND, { kind: 'remove', lead: 0, isMoved: false, told }, 'all'],
+    ['an issue that went', 2 * SECOND, { kind: 'remove', lead: 0, told }, 'all'],
   ])('%s', async (_what, gapMs, unnoted, of) => {
     const world = await openWorld();
     const { clock } = world;
