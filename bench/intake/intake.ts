@@ -170,7 +170,7 @@ async function startServer(accept: WriteReceipt) {
     clock,
     latestCreation: () => clock.now(),
     newId: createTimedIds(clock),
-    hashKey,
+    directoryKey: hashKey,
     wakeWorker: () => undefined,
     reporter: { settled: () => undefined },
   };

@@ -35,7 +35,7 @@ export type AuditFilter = {
 };
 
 /** Position in the list: the last entry of the page before. */
-export type AuditPosition = { at: number; id: number };
+type AuditPosition = { at: number; id: number };
 
 /** An entry of the audit log as the command line and the admin API show it. */
 export const auditEntryOut = z

@@ -135,7 +135,7 @@ async function composeLeads(
     staleIfErrorMs: config.leads.staleIfError,
     cacheBytesMax: config.leads.cacheSizeMax,
     store: store.leads,
-    lookKey: directoryKeyOf(store),
+    directoryKey: directoryKeyOf(store),
   });
   cleanup.push('the lead feed', () => leads.leadFeed.close());
   leadMetrics(registry, {

@@ -28,7 +28,7 @@ export function openImporter({
     repository,
     partners: toPartnerList(config).all(),
     writeReceipt: createReceiptWriter(db, { sealer, repository }),
-    hashKey: createSecretKey(directoryKeyOf(store)),
+    directoryKey: createSecretKey(directoryKeyOf(store)),
     // This process has asked the tracker nothing, and so knows nothing of its clock.
     latestCreation: () => clock.now() + MINUTE,
     newId: createTimedIds(clock),

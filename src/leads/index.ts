@@ -26,7 +26,7 @@ type LeadsOptions = {
   cursors: CursorSealer;
   store: LeadStore;
   /** The sub-key that what leads look like is digested with. */
-  lookKey: Buffer;
+  directoryKey: Buffer;
   /** Called for each item of the feed; `lagMs` since its change, on a stream that had all before it. */
   onFeedItem?: (lagMs?: number) => void;
   /** Called when changes of other instances were missed. */
@@ -64,7 +64,7 @@ const PAGES_SHARE = 0.25;
 
 export function createLeads(options: LeadsOptions): Leads {
   const { clock, tracker, store, rules, cursors, cacheBytesMax } = options;
-  const { freshForMs, staleIfErrorMs, lookKey, filler, instanceChanges } = options;
+  const { freshForMs, staleIfErrorMs, directoryKey, filler, instanceChanges } = options;
   const cache = createLeadCache({
     clock,
     tracker,
@@ -89,7 +89,7 @@ export function createLeads(options: LeadsOptions): Leads {
   };
   const reader = createLeadReader(source, instanceChanges);
   const leadFeed = createLeadFeed(
-    { store, cache, reader, clock, lookKey, identify: () => filler.identify() },
+    { store, cache, reader, clock, directoryKey, identify: () => filler.identify() },
     { cursors, log: options.log, onItem: options.onFeedItem ?? (() => undefined) },
   );
   return {

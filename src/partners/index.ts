@@ -162,7 +162,7 @@ function createIntake(
     clock,
     latestCreation,
     newId: createTimedIds(clock),
-    hashKey: createSecretKey(directoryKey),
+    directoryKey: createSecretKey(directoryKey),
     wakeWorker,
     reporter,
     tracing,

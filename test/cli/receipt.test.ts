@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { REFRESH_RECEIPT_STATUS } from '#partners/receipts/requeue.ts';
+import { REFRESH_RECEIPT_STATUS } from '#partners/receipts/event-changes.ts';
 import { UsageError } from '#cli/command.ts';
 import { registerReceipt } from '#cli/commands/receipt.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';

@@ -1,4 +1,4 @@
-import { REFRESH_RECEIPT_STATUS } from '#partners/receipts/requeue.ts';
+import { REFRESH_RECEIPT_STATUS } from '#partners/receipts/event-changes.ts';
 import type { Database, Statements } from '#shared/database.ts';
 import { toJson } from '#shared/sql.ts';
 import { payloadIdentity } from '#partners/receipts/receipt.ts';

@@ -109,7 +109,7 @@ export function openWorld<D extends Database = SqliteDatabase, C extends Clock =
         settled: async () => undefined,
       },
       instanceChanges: noOthers,
-      lookKey: directoryKey,
+      directoryKey: directoryKey,
       rules: leadRules,
       freshForMs: 15 * SECOND,
       staleIfErrorMs: HOUR,

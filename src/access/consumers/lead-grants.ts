@@ -7,7 +7,7 @@ import type { Consumer } from './consumer.ts';
 type LeadGrant = { labels: readonly string[]; from: number; to: number };
 
 /** A consumer with what it was granted of leads; `labels` are those of now. */
-export type LeadGrants = {
+type LeadGrants = {
   id: string;
   name: string;
   labels?: readonly string[];

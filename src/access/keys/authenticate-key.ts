@@ -1,3 +1,4 @@
+/** Keys as requests bring them, remembered until the version of consumers, keys and grants is another one, which is read here, too. */
 import { LRUCache } from 'lru-cache';
 import { atMostEntries } from '#shared/caching.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';

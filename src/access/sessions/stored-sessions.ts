@@ -19,7 +19,7 @@ export type SessionRow = {
 };
 
 /** A value that the next page shows, once. */
-export type OnceRow = {
+type OnceRow = {
   /** SHA-256 of the id that the page's address holds. */
   digest: Buffer;
   /** The session that may see it, and which it goes with. */

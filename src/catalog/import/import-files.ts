@@ -34,7 +34,7 @@ export type ImportResult = {
   detail?: string;
 };
 
-export type ImportRequest = {
+type ImportRequest = {
   /** Names as they are shown, in the order of the import. */
   files: readonly string[];
   /** Reads one of them. What it throws fails that file alone. */

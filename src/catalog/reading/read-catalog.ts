@@ -26,7 +26,7 @@ import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
 type Page<T> = { items: T[]; pagination: Pagination };
 
 /** Filters of the catalog's list, called as their parameters. All of them must hold. */
-export type CatalogFilters = ListFilter & {
+type CatalogFilters = ListFilter & {
   /** Every version; without it one row per artifact. */
   versions?: 'all';
   /** Full text over id, title, description, owner and groupPath: every word must begin a word. */

@@ -84,7 +84,7 @@ export function readCandidates(tx: Statements, artifact: number): Promise<Candid
   return tx.all<Candidate>(CANDIDATES, { artifact });
 }
 
-export type ReadVersion =
+type ReadVersion =
   | { kind: 'found'; record: VersionRecord; specText?: string }
   | { kind: 'no-artifact' }
   | { kind: 'no-version' }

@@ -73,7 +73,10 @@ function unavailable(waitMs: number): TrackportError {
   });
 }
 
-/** Spares something that fails the calls that would fail as well. */
+/**
+ * Spares something that fails the calls that would fail as well. An open breaker whose wait is over is half-open: calls
+ * pass, and what the first of them comes to closes it, or opens it for longer.
+ */
 export type CircuitBreaker = {
   /** Milliseconds until calls pass again: 0 unless the breaker is open. */
   waitMs(): number;

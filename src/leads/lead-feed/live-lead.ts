@@ -18,7 +18,7 @@ export type LiveLeads = {
   reader: LeadReader;
   clock: Clock;
   /** The sub-key that what leads look like is digested with. */
-  lookKey: Buffer;
+  directoryKey: Buffer;
 };
 
 type NotedLead = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'lookDigest'>;
@@ -69,12 +69,12 @@ async function readIfThere(
 
 /** The tracker counts whole seconds: within one what looks otherwise is taken for newer. */
 async function noteAhead(
-  { store, lookKey }: LiveLeads,
+  { store, directoryKey }: LiveLeads,
   { number, updatedAt: notedAt, lookDigest: noted }: NotedLead,
   lead: Lead,
 ): Promise<number | undefined> {
   const updatedAt = Date.parse(lead.updatedAt);
-  const lookDigest = lookDigestOf(lookKey, lead);
+  const lookDigest = lookDigestOf(directoryKey, lead);
   const isAhead = updatedAt === notedAt ? noted?.equals(lookDigest) === false : updatedAt > notedAt;
   if (!isAhead) return undefined;
   const read = { number, updatedAt, labels: foldLabels(lead.labels), lookDigest };
@@ -105,10 +105,10 @@ export function refuseStale({ outcome }: { outcome: string }): void {
   throw new TrackportError('tracker-unavailable', { detail });
 }
 
-async function loadLead({ cache, lookKey }: LiveLeads, change: Dated): Promise<Found> {
+async function loadLead({ cache, directoryKey }: LiveLeads, change: Dated): Promise<Found> {
   const lead = await cache.lead(change.number);
   refuseStale(lead.result);
-  return { found: lead.found, isAsNew: isAsNew(lead, change, lookKey) };
+  return { found: lead.found, isAsNew: isAsNew(lead, change, directoryKey) };
 }
 
 /**
@@ -118,11 +118,11 @@ async function loadLead({ cache, lookKey }: LiveLeads, change: Dated): Promise<F
 function isAsNew(
   { found, result }: FoundLead,
   { updatedAt, labels, changedAt, lookDigest }: Dated,
-  lookKey: Buffer,
+  directoryKey: Buffer,
 ): boolean {
   if (!found || found.issue.updatedAt < updatedAt) return false;
   if (found.issue.updatedAt > updatedAt) return true;
-  if (lookDigest) return lookDigest.equals(lookDigestOf(lookKey, found.lead));
+  if (lookDigest) return lookDigest.equals(lookDigestOf(directoryKey, found.lead));
   const hasItsLabels = foldLabels(found.issue.labels).join('\n') === foldLabels(labels).join('\n');
   return hasItsLabels && result.entry.confirmedAt >= changedAt;
 }

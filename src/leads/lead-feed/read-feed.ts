@@ -120,14 +120,14 @@ async function walkList(
 }
 
 async function noteWalked(
-  { store, clock, walked, lookKey }: Feed,
+  { store, clock, walked, directoryKey }: Feed,
   list: LeadList,
 ): Promise<WalkedPage> {
   const leads = list.items.map((lead) => ({
     number: Number(lead.id),
     updatedAt: Date.parse(lead.updatedAt),
     labels: foldLabels(lead.labels),
-    lookDigest: lookDigestOf(lookKey, lead),
+    lookDigest: lookDigestOf(directoryKey, lead),
   }));
   const positions = await noteRead(store, leads);
   const position = clock.now();

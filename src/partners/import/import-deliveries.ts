@@ -17,7 +17,7 @@ import { type FileText, type OpenFile, readTexts, refuseText } from './read-text
 export type ImportedFile = { open: OpenFile; partner: Partner; path: PartnerPath };
 
 /** The store that deliveries are brought into, and the partners that sent them. */
-type ImportTarget = Pick<Intake, 'writeReceipt' | 'hashKey' | 'latestCreation' | 'newId'> & {
+type ImportTarget = Pick<Intake, 'writeReceipt' | 'directoryKey' | 'latestCreation' | 'newId'> & {
   db: Database;
   /** Its leads are claimed. */
   repository: StoredRepositoryName;

@@ -52,7 +52,7 @@ export type Intake = {
   latestCreation: () => number;
   newId: NewId;
   /** Key of the hashes by which a repeat and a lead are known: the `directory` sub-key. */
-  hashKey: KeyObject;
+  directoryKey: KeyObject;
   /** Called after the commit when events wait for the worker. */
   wakeWorker: () => void;
   reporter: Pick<OutcomeReporter, 'settled'>;
@@ -91,7 +91,7 @@ export async function toReceipt(
     events.push({
       position,
       digest,
-      ...toNewEvent(intake.hashKey, delivery, event, bytes),
+      ...toNewEvent(intake.directoryKey, delivery, event, bytes),
       ...(isImported && event && countedFrom(event)),
     });
     if (events.length % EVENTS_PER_TURN === 0) await setImmediate();
@@ -135,7 +135,7 @@ function reportSettled(
 }
 
 function toNewEvent(
-  hashKey: KeyObject,
+  directoryKey: KeyObject,
   { partner, path }: Delivery,
   event: PartnerEvent | undefined,
   bytes: Buffer,
@@ -148,17 +148,17 @@ function toNewEvent(
     eventType,
     eventId,
     externalId,
-    ...eventKeys(hashKey, { partnerId: partner.id, path }, event, bytes),
+    ...eventKeys(directoryKey, { partnerId: partner.id, path }, event, bytes),
     outcome: decision.outcome,
     ...(decision.outcome === 'REJECTED' && { lastError: decision.reason }),
     ...(decision.outcome === 'DONE' && {
       note: decision.note,
-      ...mergeOf(hashKey, partner, event),
+      ...mergeOf(directoryKey, partner, event),
     }),
     names: [],
     ...(decision.outcome === 'PENDING' &&
       event && {
-        names: toMatchNames(namesOf(partner.id, event), hashKey),
+        names: toMatchNames(namesOf(partner.id, event), directoryKey),
         ...(path === 'deletions' && { actions: actionsFor(partner, event) }),
       }),
     payload: bytes,
@@ -167,13 +167,13 @@ function toNewEvent(
 
 /** A person who is merged into herself stays who she is. */
 function mergeOf(
-  hashKey: KeyObject,
+  directoryKey: KeyObject,
   { id: partnerId }: Partner,
   event: PartnerEvent | undefined,
 ): Pick<NewEvent, 'merge'> {
   if (!event?.merge) return {};
   const hashesOf = (value: string): Buffer[] =>
-    [externalIdIn(partnerId, value)].flatMap((id) => (id ? [hashIdentity(hashKey, id)] : []));
+    [externalIdIn(partnerId, value)].flatMap((id) => (id ? [hashIdentity(directoryKey, id)] : []));
   const [to] = hashesOf(event.merge.to);
   if (!to) return {};
   return {

@@ -18,7 +18,7 @@ import {
   REFRESH_RECEIPT_STATUS,
   REQUEUE_REPEATED,
   SET_LEADS,
-} from '../receipts/requeue.ts';
+} from '../receipts/event-changes.ts';
 
 /** Most events are new: each is looked up in the index, and only what is there is read. */
 const FIND_SAME_EVENTS = `

@@ -97,7 +97,7 @@ export const certificateKeys = z
   })
   .meta({ id: 'CertificateKeys', description: 'A JSON Web Key Set (RFC 7517).' });
 
-export type CertificateKeys = z.infer<typeof certificateKeys>;
+type CertificateKeys = z.infer<typeof certificateKeys>;
 
 /** Result of the check of a file. */
 export type CertificateVerdict =

@@ -3,7 +3,7 @@ import { OF_REPOSITORY } from '#leads/claims/claim-view.ts';
 import { noteLeads } from '#leads/lead-feed/note-changes.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { type Origin, appendAudit } from '#shared/audit.ts';
-import { WITH_GIVEN_STEP } from './requeue.ts';
+import { WITH_GIVEN_STEP } from './event-changes.ts';
 
 const RELEASE = `
   UPDATE claim SET released_at = @at

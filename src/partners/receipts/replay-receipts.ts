@@ -1,7 +1,7 @@
 import type { EventStep, Outcome } from './receipt.ts';
 import { type AuditEntry, appendAudit } from '#shared/audit.ts';
 import { receiptConditions, type ReceiptFilter } from './receipt-conditions.ts';
-import { AS_NEW, REFRESH_RECEIPT_STATUS, WITH_GIVEN_STEP } from './requeue.ts';
+import { AS_NEW, REFRESH_RECEIPT_STATUS, WITH_GIVEN_STEP } from './event-changes.ts';
 import type { Statements, Tx } from '#shared/database.ts';
 
 /** Result of a replay, in numbers of events. */

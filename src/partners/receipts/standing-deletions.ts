@@ -9,7 +9,7 @@ import type { Action } from '../partner.ts';
 import type { Erasure, Outcome, Remainder } from './receipt.ts';
 import type { ActProgress, EventProgress, LeadProgress, Stage } from '../worker/work-item.ts';
 import { readDirectoryView } from '#leads/directory/directory-view.ts';
-import { REFRESH_RECEIPT_STATUS, WITH_END, withStep } from './requeue.ts';
+import { REFRESH_RECEIPT_STATUS, WITH_END, withStep } from './event-changes.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import {

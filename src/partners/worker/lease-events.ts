@@ -4,7 +4,7 @@ import { type Database, send, type Tx } from '#shared/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import { either, toJson } from '#shared/sql.ts';
 import { type EventErrorCode, type EventStep, openPayload } from '../receipts/receipt.ts';
-import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipts/requeue.ts';
+import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipts/event-changes.ts';
 import { type EventProgress, readProgress, type Stage, type WorkItem } from './work-item.ts';
 
 /** Every write of an item is fenced: it changes nothing once the lease belongs to another. */

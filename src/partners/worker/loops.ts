@@ -13,7 +13,7 @@ import type { WalTruncation } from './settle-event.ts';
 import type { ActProgress, Stage, WorkItem } from './work-item.ts';
 
 /** Lets a loop sleep until there is something to do. */
-export type Alarm = {
+type Alarm = {
   /** Ends the wait, or the next one when nobody waits. */
   ring(): void;
   /** Resolves after `ms` milliseconds, when it rings, or when the signal is aborted. */

@@ -18,7 +18,7 @@ import type {
   Outcome,
   Remainder,
 } from '../receipts/receipt.ts';
-import { REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED, SET_LEADS } from '../receipts/requeue.ts';
+import { REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED, SET_LEADS } from '../receipts/event-changes.ts';
 import { IS_MINE, leaseOf } from './lease-events.ts';
 import type { WorkItem } from './work-item.ts';
 
@@ -42,12 +42,6 @@ export function endOf(
   return { receiptId, partnerId, path, outcome, code };
 }
 
-/**
- * `again`: it is not settled, for it came once more meanwhile and is matched anew. `lost`: another
- * worker has it.
- */
-export type SettleResult = 'settled' | 'again' | 'lost';
-
 /** With these an event needs its payload no more; the others can be replayed for 30 days. */
 const WITHOUT_PAYLOAD = ['DONE', 'IGNORED'];
 
@@ -66,15 +60,15 @@ const SETTLE = `
 
 /**
  * Ends the event; with DONE or IGNORED its payload is dropped, and with UNMATCHED every claim that no match has
- * confirmed is taken back. An event that came again meanwhile is matched anew at once instead, and so it is whenever it
- * is given back.
+ * confirmed is taken back. `again`: it is not settled, for it came once more meanwhile and is matched anew at once
+ * instead, and so it is whenever it is given back. `lost`: another worker has it.
  */
 export async function settle(
   tx: Tx,
   repository: StoredRepositoryName,
   item: Pick<WorkItem, 'event' | 'receiptId' | 'lease'>,
   settlement: Settlement & { now: number },
-): Promise<SettleResult> {
+): Promise<'settled' | 'again' | 'lost'> {
   const { outcome, attempts, erasure, note, lastError, now } = settlement;
   const remains = toJson(settlement.remains);
   const row = { ...leaseOf(item), outcome, attempts, erasure, remains, note, lastError, now };

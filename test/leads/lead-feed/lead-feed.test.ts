@@ -131,7 +131,7 @@ function startProcess({ clock, tracker, database }: Surroundings) {
     instanceChanges: noOthers,
     cursors: createCursorSealer(directoryKey),
     store: directory,
-    lookKey: directoryKey,
+    directoryKey: directoryKey,
     rules: leadRules,
     freshForMs: 15 * SECOND,
     staleIfErrorMs: HOUR,

@@ -53,7 +53,7 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
       partners: [],
       repository: REPOSITORY,
       writeReceipt: built.receipts.accept,
-      hashKey: createSecretKey(directoryKey),
+      directoryKey: createSecretKey(directoryKey),
       latestCreation: () => clock.now() + MINUTE,
       newId: newUuid,
       bytesMax: 1024,

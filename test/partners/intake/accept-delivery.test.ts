@@ -36,7 +36,7 @@ beforeEach(() => {
     clock: { now: () => NOW },
     latestCreation: () => NOW + 1,
     newId: () => `id-${(ids += 1)}`,
-    hashKey,
+    directoryKey: hashKey,
     readDelivery,
     wakeWorker: () => void (woken += 1),
     reporter: { settled: (report) => void reports.push(report) },

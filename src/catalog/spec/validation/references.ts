@@ -2,7 +2,7 @@ import { escapePointer, isRecord, valueAt } from '#shared/text/json.ts';
 import { kindBelow, type PlaceKind } from '../places.ts';
 
 /** A `$ref` that leads nowhere: JSON Pointer of the object that holds it, and what it says. */
-export type BrokenReference = { pointer: string; target: string };
+type BrokenReference = { pointer: string; target: string };
 
 type Reference = BrokenReference & { root: object };
 

@@ -126,7 +126,7 @@ async function actOnLeads(
     const { actions, effect } = progress;
     const ownComment = createOwnComment(attempt.db, item, lead.number);
     const task = { receiptId, actions, effect, lead, isLastTry, ownComment };
-    const delay = await actOnOne(attempt, leads, task);
+    const delay = await actAndNote(attempt, leads, task);
     if (delay) delays.push(delay);
     const isAllDone = lead === open.at(-1) && delays.length === 0;
     if (!isAllDone) await leads.save(); // else it is settled at once
@@ -138,7 +138,8 @@ async function actOnLeads(
   return delayEvent(attempt, item, { leads: leads.all(), delays });
 }
 
-async function actOnOne(
+/** Acts on one lead and notes what came of it; undefined when nothing is left to be done to it. */
+async function actAndNote(
   attempt: Attempt,
   leads: LeasedLeads,
   task: Omit<LeadTask, 'turn' | 'keep'>,

@@ -71,7 +71,7 @@ export type Delay =
 /** Earlier work is to be done, or to be seen, first: to be tried again at `retryAt` (ms since the Unix epoch). */
 type Blocked = { kind: 'blocked'; retryAt: number };
 
-export type LeadResult = { lead: LeadProgress; delay?: Delay };
+type LeadResult = { lead: LeadProgress; delay?: Delay };
 
 /**
  * Does what is still to be done to one issue: deletion, else one write for relabel, close and

@@ -89,7 +89,7 @@ export function fieldsToClear(
 const isTyped = ({ kind }: FieldValue): boolean => !kind.endsWith('_select');
 
 /** Parts of an issue in which data of a person is seen; `ownComments` are no person's. */
-export function remaindersIn(
+function remaindersIn(
   issue: IssueContent & { comments?: number | undefined; subIssues?: number | undefined },
   ownComments = 0,
 ): Remainder[] {

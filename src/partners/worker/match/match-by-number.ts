@@ -30,7 +30,7 @@ type KnownMatch = {
 };
 
 /** A match while the directory does not tell all. */
-export type MatchByNumber = KnownMatch & {
+type MatchByNumber = KnownMatch & {
   /** The tracker responds, so that acting makes sense. */
   isReachable: boolean;
 };

@@ -1,3 +1,4 @@
+/** SQL by which acceptance, the worker and operators change an event alike: its history, its way back into the queue, its receipt's status. */
 import { STEPS_MAX } from './receipt.ts';
 import { either } from '#shared/sql.ts';
 
