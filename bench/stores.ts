@@ -93,7 +93,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 
 /** The store as a service has it, with the newest schema. The caller closes it. */
 export async function openBenchStore(storeUrl: string): Promise<Store> {
-  const store = await openServiceStore({
+  return openServiceStore({
     config: {
       store: { url: toStoreUrl(storeUrl) },
       secretKey: new Secret(Buffer.alloc(32, 1).toString('base64')),
@@ -102,8 +102,6 @@ export async function openBenchStore(storeUrl: string): Promise<Store> {
     clock: systemClock,
     log: silentLog,
   });
-  await store.opened();
-  return store;
 }
 
 function toStoreUrl(url: string) {

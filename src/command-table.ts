@@ -1,8 +1,9 @@
-/** Every command, in the order of the help: where its code is, and what it works on. Both are loaded when it is called. */
+/** Every command, in the order of the help: where its code is (`load`), and what that works on (`services`). Both are loaded when it is called. */
 import { createAccess } from '#access/index.ts';
 import type { ImportServer } from '#catalog/import/import-target.ts';
-import { type CommandEntry, commandOf, type Open } from '#cli/command.ts';
+import type { CommandEntry, Open, Register } from '#cli/command.ts';
 import type { LoneTrackerRequest } from '#cli/commands/serve.ts';
+import type { SandboxRequest } from '#compose/sandbox.ts';
 import type { Program } from '#compose/service.ts';
 import { openStore, type Store } from '#compose/store.ts';
 import type { Config } from '#config/schema/schema.ts';
@@ -27,11 +28,11 @@ export function createCommands(program: Program): readonly CommandEntry[] {
 function commandsOfService(program: Program): CommandEntry[] {
   const { clock } = program;
   const services = {
-    startService: async (load: () => Config, stopping: AbortSignal) =>
+    startConfigured: async (load: () => Config, stopping: AbortSignal) =>
       (await import('#compose/service.ts')).startConfigured(program, load, stopping),
-    startSandbox: async (request: { port: string | undefined; print: (text: string) => void }) =>
+    startSandboxService: async (request: SandboxRequest) =>
       (await import('#compose/sandbox.ts')).startSandboxService(program, request),
-    startTracker: async (request: LoneTrackerRequest) =>
+    startTrackerOnly: async (request: LoneTrackerRequest) =>
       (await import('#compose/sandbox.ts')).startTrackerOnly(program, request),
   };
   return [
@@ -209,6 +210,28 @@ function commandsOfOwners({ clock }: Program): CommandEntry[] {
       services: { render: async () => (await import('#compose/openapi.ts')).renderOpenApi() },
     }),
   ];
+}
+
+/** A command with what it works on, of which nothing is made before it is called. */
+function commandOf<Services>({
+  name,
+  summary,
+  load,
+  services,
+}: {
+  name: string;
+  summary: string;
+  load: () => Promise<Register<Services>>;
+  services: Services;
+}): CommandEntry {
+  return {
+    name,
+    summary,
+    load: async () => {
+      const register = await load();
+      return (command, context) => register(command, { ...context, services });
+    },
+  };
 }
 
 /** Opens the store of the configuration, and makes of it what a command works on. */

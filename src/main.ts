@@ -21,6 +21,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   process.on('SIGUSR1', () => undefined); // else Node opens its inspector to everybody on this machine
   const environment = readEnvironment();
   try {
+    // Calls the command of the table that `argv` names, once its code is loaded, and waits for its end.
     await runCli(argv, {
       version: VERSION_AND_COMMIT,
       environment,

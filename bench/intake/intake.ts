@@ -18,7 +18,7 @@ import { silentLog } from '#shared/log.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { unservedApplication } from '#compose/openapi.ts';
+import { unservedUseCases } from '#compose/openapi.ts';
 import { type BenchRow, median } from '../row.ts';
 import { PARTNER_SECRET } from '../partner.ts';
 import { output } from '../processes.ts';
@@ -183,7 +183,7 @@ async function startServer(accept: WriteReceipt) {
     refusalLimiter: createLimiter({ clock, limitPerMinute: 300 }),
   };
   const app = createPublicServer(options, {
-    ...unservedApplication(),
+    ...unservedUseCases(),
     partners: { ...partners, accept: (delivery) => acceptDelivery(intake, delivery) },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -111,28 +111,6 @@ export type CommandEntry = {
   load: () => Promise<(command: Command, context: RunContext) => void>;
 };
 
-/** A command with what it works on, of which nothing is made before it is called. */
-export function commandOf<Services>({
-  name,
-  summary,
-  load,
-  services,
-}: {
-  name: string;
-  summary: string;
-  load: () => Promise<Register<Services>>;
-  services: Services;
-}): CommandEntry {
-  return {
-    name,
-    summary,
-    load: async () => {
-      const register = await load();
-      return (command, context) => register(command, { ...context, services });
-    },
-  };
-}
-
 /** Prints a value as one indented JSON document. */
 export function printJson(terminal: Terminal, value: unknown): void {
   terminal.print(JSON.stringify(value, null, 2));

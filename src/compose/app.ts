@@ -5,10 +5,9 @@ import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import { createCertificateSigner } from '#adapters/jose/certificates.ts';
 import { type BodyReaders, createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { createThread } from '#adapters/threads/thread.ts';
-import type { Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
-import type { TrackerWebhook } from '#http/context.ts';
+import type { BearerUseCases, TrackerWebhook } from '#http/context.ts';
 import type { PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
 import { createClaimView } from '#leads/claims/claim-view.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
@@ -23,6 +22,7 @@ import { createTraffic, type Traffic } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
+import { createIdempotency } from '#shared/idempotency.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { entryUrl } from '#shared/program.ts';
@@ -57,14 +57,10 @@ export type Base = {
   cleanup: CleanupStack;
 };
 
-/** Made where tokens have an issuer. */
-export type Bearer = {
-  verifier: TokenVerifier;
-  /** One for the API and the portal, which share its threads. */
-  catalog: Catalog;
-};
+/** Made where tokens have an issuer; one for the API and the portal, which share its threads. */
+export type Bearer = BearerUseCases & { verifier: TokenVerifier };
 
-/** A service that works, whoever serves it. */
+/** All that a service has, whoever serves it: the one record that HTTP, portal, health and stop are made of. */
 export type App = Base & {
   tracker: Tracker;
   bodies: BodyReaders;
@@ -76,30 +72,39 @@ export type App = Base & {
   access: Access;
   traffic: Traffic;
   hearing: Hearing;
-  webhook: TrackerWebhook;
+  trackerWebhook: TrackerWebhook;
+  partnerRegistry: PartnerRegistry;
   partners: Partners;
 };
 
-/** Makes all of it. `cut` ends calls to the tracker, for a stop that can wait no longer. */
+/**
+ * Makes all of it, from what others stand on to what stands on it. Neither the tracker nor the issuer is asked for
+ * anything before somebody needs it. `cut` ends calls to the tracker, for a stop that can wait no longer.
+ */
 export async function createApp(base: Base, cut: AbortSignal): Promise<App> {
-  const { settings, clock, log, tracing } = base;
-  const onExchange = trackerCallMetrics(base.registry);
+  const { settings, clock, log, registry, tracing } = base;
+  const instance = newUuid(); // another one for each start
+  const onExchange = trackerCallMetrics(registry);
   const tracker = createTracker({ settings, clock, cut, onExchange, tracing, log });
+  // One thread, begun with the first large body and ended when none comes.
   const module = entryUrl('compose/body-functions');
   const thread = createThread<typeof bodyFunctions>({ module, clock });
   const bodies = createBodyReaders(thread);
-  const instance = newUuid();
   const { leads, claimedLeads, filler } = await composeLeads(base, tracker, instance);
-  const bearer = await composeBearer(base);
+  const bearer = await composeBearer(base, bodies);
   const access = composeAccess(base);
   const { traffic, hearing } = composeSenders(base, tracker);
-  const webhook = createTrackerWebhook({ settings, tracker, leads, traffic, thread });
+  const trackerWebhook = createTrackerWebhook({ settings, tracker, leads, traffic, thread });
+  const partnerRegistry = composePartnerRegistry(base);
   const made = { tracker, bodies, leads, claimedLeads, filler, bearer, access, traffic, hearing };
-  const partners = composePartners({ ...base, ...made }, instance);
-  return { ...base, ...made, webhook, partners };
+  const app = { ...base, ...made, trackerWebhook, partnerRegistry };
+  return { ...app, partners: composePartners(app, instance) };
 }
 
-/** Leads on the tracker, with the claims and the directory of the open store. From now on other instances count. */
+/**
+ * Leads on the tracker, with the claims and the directory of the open store. From now on counts what other instances
+ * learn, of which SQLite has none.
+ */
 async function composeLeads(
   { config, settings, store, registry, log, cleanup }: Base,
   tracker: Tracker,
@@ -161,7 +166,10 @@ function leadRules(config: FixedConfig, settings: Base['settings']): LeadRules {
  * The issuer and the catalog, whose code is loaded where there is an issuer: a fifth of all. No request to
  * the issuer before the first token comes.
  */
-async function composeBearer(base: Base): Promise<Bearer | undefined> {
+async function composeBearer(
+  base: Base,
+  { specBody: readSpecBody }: BodyReaders,
+): Promise<Bearer | undefined> {
   const { config, settings, clock, log, store, cleanup } = base;
   if (!config.identity) return undefined;
   const { createKeySet } = await import('#adapters/jose/key-set.ts');
@@ -177,10 +185,11 @@ async function composeBearer(base: Base): Promise<Bearer | undefined> {
     clock,
     rules: { issuer, ...rules, clockToleranceMs },
   });
-  const usage = createReadRecord({ db: store.database, clock, log });
+  const { database: db } = store;
+  const usage = createReadRecord({ db, clock, log });
   cleanup.push('the record of reads', () => usage.close());
   const catalog = createCatalog({
-    db: store.database,
+    db,
     search: store.search,
     cursors: store.cursors,
     rules: () => settings.current().catalog,
@@ -188,7 +197,7 @@ async function composeBearer(base: Base): Promise<Bearer | undefined> {
     ...createSpecThreads({ clock }),
     usage,
   });
-  return { verifier, catalog };
+  return { verifier, catalog, readSpecBody, idempotency: createIdempotency({ db, clock }) };
 }
 
 function composeAccess({ settings, store, clock, log, cleanup }: Base): Access {
@@ -216,14 +225,13 @@ function composeSenders(
   return { traffic, hearing };
 }
 
-/** Partners on the open store and the tracker, by whose clock they go. */
-function composePartners(app: Omit<App, 'partners' | 'webhook'>, instance: string): Partners {
-  const { config, settings, store, registry, tracing, log } = app;
+/** Partners on the open store and the tracker, by whose clock they go. Nothing works before `start`. */
+function composePartners(app: Omit<App, 'partners'>, instance: string): Partners {
+  const { config, settings, store, registry, partnerRegistry, tracing, log } = app;
   const { tracker, access, leads, filler, traffic, hearing, bodies } = app;
   const { client, adminClient, repository, clock } = tracker;
   const { secretKey, cursors, database: db } = store;
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
-  const metricsOfPartners = partnerRegistry(app);
   const seed = deriveKey(secretKey, 'certificates');
   const partners = createPartners({
     partners: settings.derive(toPartnerList),
@@ -256,19 +264,19 @@ function composePartners(app: Omit<App, 'partners' | 'webhook'>, instance: strin
     traffic,
     hearing,
     readDelivery: bodies.delivery,
-    countOutcome: outcomeMetrics(metricsOfPartners),
+    countOutcome: outcomeMetrics(partnerRegistry),
     random: Math.random,
     tracing,
     clock,
     log,
   });
   workerMetrics({ registry, partners, clock });
-  silenceMetric(metricsOfPartners, partners, clock);
+  silenceMetric(partnerRegistry, partners, clock);
   return partners;
 }
 
 /** Without a port of their own the metrics are public. */
-export function partnerRegistry({ config, settings, registry }: Base): PartnerRegistry {
+function composePartnerRegistry({ config, settings, registry }: Base): PartnerRegistry {
   return {
     registry,
     namesPartners: config.server.opsPort !== undefined,

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { createPublicServer } from '#http/server.ts';
 import { buildDocument } from '#http/openapi/build-document.ts';
 import { renderDocument } from '#http/openapi/document.ts';
-import type { Application } from '#http/context.ts';
+import type { UseCases } from '#http/context.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
@@ -21,7 +21,7 @@ export async function renderOpenApi(): Promise<string> {
     publicUrl: () => '',
     refusalLimiter: { take: notServing },
   };
-  const app = createPublicServer(options, { ...unservedApplication(), operations: unserved });
+  const app = createPublicServer(options, { ...unservedUseCases(), operations: unserved });
   try {
     await app.ready();
     return renderDocument(buildDocument(app.routes));
@@ -30,8 +30,8 @@ export async function renderOpenApi(): Promise<string> {
   }
 }
 
-/** An application of which nothing may be asked. */
-export function unservedApplication(): Application {
+/** Use cases of which nothing may be asked. */
+export function unservedUseCases(): UseCases {
   return {
     access: unserved,
     leads: unserved,

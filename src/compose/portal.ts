@@ -14,7 +14,6 @@ import { HOUR, SECOND, sleepUntilAborted, untilAborted } from '#shared/clock.ts'
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
-import { createIdempotency } from '#shared/idempotency.ts';
 import { createLastKnown } from '#shared/caching.ts';
 import type { Bearer, App } from './app.ts';
 
@@ -33,7 +32,7 @@ const DEAD_LETTERS_EVERY_MS = 10 * SECOND;
 /** The portal on the open store and the issuer of the service. */
 export async function composePortal(app: App, served: Served): Promise<Area> {
   const { config, settings, store, clock, cleanup, bodies } = app;
-  const { portal, rules, catalog, readiness } = served;
+  const { portal, rules, catalog, idempotency, readiness } = served;
   const closed = new AbortController();
   cleanup.push('the portal', () => closed.abort());
   const sealer = createSealer(deriveKey(store.secretKey, 'sessions'));
@@ -54,7 +53,7 @@ export async function composePortal(app: App, served: Served): Promise<Area> {
       audience: rules.audience,
       formTokens: createFormTokens(deriveKey(store.secretKey, 'forms')),
       parseForm: bodies.form,
-      idempotency: createIdempotency({ db: store.database, clock }),
+      idempotency,
       repository: config.tracker.repository,
       deadLetters: deadLettersOf(app),
       catalog,

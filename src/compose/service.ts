@@ -1,6 +1,7 @@
 /**
- * The composition root: opens, makes, listens and stops. What is acquired is given back by `stop`, last first, also when
- * the start fails half-way.
+ * The composition root. A start: configuration and log, then in `open` the store (`store.ts`), all that stands on it
+ * (`app.ts`), the servers (`http/server.ts`) and the worker, each in its place; below it stopping and reloading. What is
+ * acquired is given back last first, by a stop as well as by a start that fails half-way.
  */
 import type { Access } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
@@ -11,10 +12,9 @@ import { ConfigError, renderProblem } from '#config/problems.ts';
 import { readTracing, type TracingChoice } from '#config/tracing.ts';
 import { configWarnings } from '#config/warnings.ts';
 import { createOperationsServer, createPublicServer, type ServerOptions } from '#http/server.ts';
-import type { Application, Area, HttpApp } from '#http/context.ts';
+import type { Area, HttpApp, UseCases } from '#http/context.ts';
 import { createServiceReports, type ServiceReports } from '#http/readiness.ts';
 import type { Clock } from '#shared/clock.ts';
-import { createIdempotency } from '#shared/idempotency.ts';
 import { createRunIds } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
@@ -22,10 +22,10 @@ import { createReloadable } from '#config/reloadable.ts';
 import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
-import { type App, createApp, partnerRegistry } from './app.ts';
+import { type App, createApp } from './app.ts';
 import { closeInTime, cutInTime, drain, watchLoad } from './stop.ts';
 import { listenError, type PortSetter, storeError } from './start-error.ts';
-import { lockStore, openServiceStore, type Store } from './store.ts';
+import { openServiceStore, type ServiceOpening, type Store } from './store.ts';
 import { healthChecks } from './health.ts';
 import { createLog, type LevelLog, type LogOutput } from '#adapters/pino/log.ts';
 import { createRegistry, logMetrics } from './metrics.ts';
@@ -34,8 +34,9 @@ import { createRegistry, logMetrics } from './metrics.ts';
 export type Program = { clock: Clock; environment: Environment; logOutput: LogOutput };
 
 /**
- * Starts the service of a configuration. `load` reads that, now and for each reload.
- * @throws {ConfigError} @throws {StartError}
+ * Starts the service of a configuration, which is the work of `trackport serve`. `load` reads that, now and for each
+ * reload: the file, above it the environment, below both the defaults.
+ * @throws {ConfigError} with every problem of it @throws {StartError} in one line, with what to do
  */
 export async function startConfigured(
   { clock, environment, logOutput }: Program,
@@ -43,7 +44,7 @@ export async function startConfigured(
   stopping: AbortSignal,
 ) {
   const config = load();
-  const log = createLog(config.server.logLevel, logOutput);
+  const log = createLog(config.server.logLevel, logOutput); // standard output is its own from here on
   logWarnings(log, config);
   const tracing = readTracing(environment);
   const service = await startService({ config, clock, log, logOutput, tracing, stopping });
@@ -80,16 +81,10 @@ function logWarnings(log: Log, config: Config): void {
   for (const { key, text } of configWarnings(config)) log.warn({ key }, text);
 }
 
-type Start = {
+type Start = ServiceOpening & {
   config: Config;
-  clock: Clock;
-  log: Log;
   /** Whose lost lines are counted. */
   logOutput?: Pick<LogOutput, 'droppedLines'>;
-  /** See `openServiceStore`. */
-  writerModule?: URL | undefined;
-  /** Ends the wait for another service that has the store. */
-  stopping?: AbortSignal | undefined;
   /** Of the environment; default off. */
   tracing?: TracingChoice;
   /** See `ServerOptions`. */
@@ -130,14 +125,14 @@ export async function startService(start: Start): Promise<Service> {
 async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
   const { config, clock, log, logOutput } = start;
   const tracing = await openTracing(start, cleanup); // given back last: it tells of the stop
-  const lock = await lockStore(config.store, start);
-  cleanup.push('the lock of the store', () => lock?.release());
-  const store = await openServiceStore({ config, clock, log }, start.writerModule);
+  // Locked where it is a file, migrated, and known to be of this `secretKey`, which is made for a new file.
+  const store = await openServiceStore(start);
   cleanup.push('the store', () => store.close());
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
-  const settings = createReloadable(config);
+  const settings = createReloadable(config); // what a reload replaces, with all that is derived from it
   const cut = new AbortController();
+  // Everything is there and nothing works yet, nor asks the tracker for anything.
   const base = { config, settings, clock, log, registry, tracing, store, cleanup };
   const app = await createApp(base, cut.signal);
   const state: ServingState = {
@@ -146,15 +141,16 @@ async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
     ending: new AbortController(),
   };
   const servers = await createServers(app, state, start.limits);
-  await store.opened();
   if (servers.operations) await listenForOperations(app, servers.operations);
-  const load = watchLoad(servers.public.server);
+  const load = watchLoad(servers.public.server); // requests in flight, for the stop
   const url = serverUrl(await listen(servers.public, config.server));
   const publicUrl = (state.publicUrl ??= url);
   let deadline: number | undefined;
   const close = () => closeInTime(servers.public, clock, deadline ?? clock.monotonicMs());
   cleanup.push('the server', close);
-  const stopWork = await startWork(app);
+  // Matching, acting, the crawl and the purge begin, or this instance of several stands by.
+  cleanup.push('the worker', () => app.partners.stop());
+  await app.partners.start();
 
   const stop = async (): Promise<void> => {
     state.isStopping = true;
@@ -162,7 +158,7 @@ async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
     const delayMs = config.server.stopDelay;
     void cutInTime(clock, delayMs, cut);
     void clock.sleep(delayMs, { unref: true }).then(() => state.ending.abort());
-    deadline = await drain({ clock, delayMs, load, work: stopWork() });
+    deadline = await drain({ clock, delayMs, load, work: app.partners.stop() });
     await cleanup.releaseAll();
     log.info({}, 'stopped');
   };
@@ -191,8 +187,8 @@ async function createServers(
   state: ServingState,
   limits: Start['limits'],
 ): Promise<{ public: HttpApp; operations?: HttpApp }> {
-  const { config, clock, log, registry, tracing, store, bodies, bearer } = app;
-  const { access, leads, claimedLeads, partners, webhook } = app;
+  const { config, clock, log, registry, tracing, bodies, bearer } = app;
+  const { access, leads, claimedLeads, partners, partnerRegistry, trackerWebhook } = app;
   const { opsPort, trustProxy, cors, refusedPerMinute, securityContact } = config.server;
   const options: ServerOptions = {
     clock,
@@ -215,24 +211,19 @@ async function createServers(
       isStopping: () => state.isStopping,
     },
   );
-  const application: Application = {
+  const useCases: UseCases = {
     access,
     leads,
     claimedLeads,
     partners,
-    partnerRegistry: partnerRegistry(app),
-    trackerWebhook: webhook,
+    partnerRegistry,
+    trackerWebhook,
     ending: state.ending.signal,
-    bearer: bearer && {
-      verifier: bearer.verifier,
-      catalog: bearer.catalog,
-      readSpecBody: bodies.specBody,
-      idempotency: createIdempotency({ db: store.database, clock }),
-    },
+    bearer,
     operations: opsPort === undefined ? reports : undefined,
     securityContact,
   };
-  const forEverybody = createPublicServer(options, application, await openPortal(app, reports));
+  const forEverybody = createPublicServer(options, useCases, await openPortal(app, reports));
   if (opsPort === undefined) return { public: forEverybody };
   // Its own requests are not worth measuring, and a registry takes each metric once.
   const operations = createOperationsServer({ ...options, metrics: new Registry() }, reports);
@@ -249,33 +240,28 @@ async function openPortal(app: App, { readiness }: ServiceReports): Promise<Area
 }
 
 /** Health and metrics come first and go last: they tell of the stop until its end. */
-async function listenForOperations({ config, clock, cleanup }: App, app: HttpApp): Promise<void> {
+async function listenForOperations(
+  { config, clock, cleanup }: App,
+  fastify: HttpApp,
+): Promise<void> {
   const { host, opsPort: port = 0 } = config.server;
-  await listen(app, { host, port, setBy: 'server.opsPort' });
-  cleanup.push('the operations server', () => closeInTime(app, clock, clock.monotonicMs()));
+  await listen(fastify, { host, port, setBy: 'server.opsPort' });
+  cleanup.push('the operations server', () => closeInTime(fastify, clock, clock.monotonicMs()));
 }
 
 /** Starts listening; port 0 becomes a free one. `setBy` is by default `--port`. @throws {StartError} */
 async function listen(
-  app: HttpApp,
+  fastify: HttpApp,
   { host, port, setBy }: { host: string; port: number; setBy?: PortSetter },
 ): Promise<{ host: string; port: number }> {
   try {
-    await app.listen({ host, port });
+    await fastify.listen({ host, port });
   } catch (error) {
-    await app.close().catch(() => undefined);
+    await fastify.close().catch(() => undefined);
     throw listenError(error, { host, port, setBy });
   }
-  const address = app.server.address();
+  const address = fastify.server.address();
   return { host, port: typeof address === 'object' && address !== null ? address.port : port };
-}
-
-/** Returns how to stop: the step under way is finished, the rest is given back. */
-async function startWork({ partners, cleanup }: App): Promise<() => Promise<void>> {
-  const stop = (): Promise<void> => partners.stop();
-  cleanup.push('the worker', stop);
-  await partners.start();
-  return stop;
 }
 
 /** Undefined where traces are off: then no package of OpenTelemetry's SDK is loaded. */

@@ -17,13 +17,13 @@ const LOOK_EVERY_MS = 20;
  * Takes no more connections, ends the rest once they have a response, and cuts those that are open after `deadline`
  * (ms of the monotonic clock).
  */
-export async function closeInTime(app: HttpApp, clock: Clock, deadline: number): Promise<void> {
+export async function closeInTime(fastify: HttpApp, clock: Clock, deadline: number): Promise<void> {
   const cut = new AbortController();
   const cutting = clock
     .sleep(deadline - clock.monotonicMs(), { signal: cut.signal, unref: true })
-    .then(() => app.server.closeAllConnections())
+    .then(() => fastify.server.closeAllConnections())
     .catch(() => undefined);
-  await app.close();
+  await fastify.close();
   cut.abort(new Error('closed in time'));
   await cutting;
 }

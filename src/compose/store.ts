@@ -1,6 +1,5 @@
 /** Opens the store of either engine. A driver is loaded where it is needed. */
 import type { ServerInfo } from '#adapters/postgres/connection/server-info.ts';
-import type { ServiceLock } from '#adapters/sqlite/service-lock.ts';
 import { readFingerprint, takeFingerprint } from '#adapters/key-fingerprint.ts';
 import { type Migration, readApplied } from '#adapters/migrations.ts';
 import { createWriteCheck, type WriteCheck } from '#adapters/write-check.ts';
@@ -26,6 +25,7 @@ import { deriveKey } from '#shared/crypto/hash.ts';
 import { type Database, unavailable } from '#shared/database.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createCursorSealer, type CursorSealer } from '#shared/pagination/page.ts';
+import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
 
 import { storeError } from './start-error.ts';
 
@@ -42,9 +42,7 @@ type Engine = {
   readServer?: () => Promise<ServerInfo>;
   /** Applied just now. */
   migrated: readonly Migration[];
-  /** Resolves when writes are made; they wait until then. @throws {store-unavailable} */
-  opened(): Promise<void>;
-  /** Resolves when all that was asked for is written. */
+  /** Resolves when all that was asked for is written, and whoever waits for its file may have it. */
   close(): Promise<void>;
 };
 
@@ -73,6 +71,14 @@ type Opening = {
   log: Log;
 };
 
+/** The same for a service. */
+export type ServiceOpening = Opening & {
+  /** Ends the wait for another service that has the file. */
+  stopping?: AbortSignal | undefined;
+  /** Runs in the writing thread of SQLite, for tests that disturb it. */
+  writerModule?: URL | undefined;
+};
+
 /** The key of the lead directory's hashes, and of those by which a repeat is known. */
 export function directoryKeyOf({ secretKey }: Pick<Store, 'secretKey'>): Buffer {
   return deriveKey(secretKey, 'directory');
@@ -84,11 +90,11 @@ export function openStore(opening: Opening): Promise<Store> {
 }
 
 /**
- * The same for a service: a thread of its own writes to SQLite, so that no reader waits for a disk. `writerModule`
- * runs in it, for tests that disturb it.
+ * The same for a service. A SQLite file has one at a time: it waits up to 15 s for the one that it takes the place of,
+ * and has a thread write, so that no reader waits for a disk. @throws {StartError} naming who has the file
  */
-export function openServiceStore(opening: Opening, writerModule?: URL): Promise<Store> {
-  return openBy(opening, (path) => openThreadedSqlite(path, opening, writerModule));
+export function openServiceStore(opening: ServiceOpening): Promise<Store> {
+  return openBy(opening, (path) => openServiceSqlite(path, opening));
 }
 
 async function openBy(
@@ -163,7 +169,6 @@ async function openPostgres(url: string, { clock, log }: Opening): Promise<Engin
         createInstanceChanges({ changes: createChangeLog(database, { instanceId }), clock, log }),
       readServer: () => readServerInfo(database),
       migrated,
-      opened: () => Promise.resolve(),
       close: () => database.close(),
     };
   } catch (error) {
@@ -172,10 +177,15 @@ async function openPostgres(url: string, { clock, log }: Opening): Promise<Engin
   }
 }
 
-async function openSqlite(path: string, { log }: Opening): Promise<Engine> {
-  const { openDatabase } = await import('#adapters/sqlite/database.ts');
-  const { migrate, refuseOtherFile } = await import('#adapters/sqlite/migrate.ts');
+async function openSqlite(path: string, opening: Opening): Promise<Engine> {
+  const { refuseOtherFile } = await import('#adapters/sqlite/migrate.ts');
   await refuseOtherFile(path);
+  return openMigrated(path, opening);
+}
+
+async function openMigrated(path: string, { log }: Opening): Promise<Engine> {
+  const { openDatabase } = await import('#adapters/sqlite/database.ts');
+  const { migrate } = await import('#adapters/sqlite/migrate.ts');
   const database = openDatabase({ path });
   try {
     return await toSqliteEngine(database, await migrate({ database, log }));
@@ -186,21 +196,39 @@ async function openSqlite(path: string, { log }: Opening): Promise<Engine> {
 }
 
 /**
- * A crash of the thread is thrown where nobody can catch it, which ends the process: what was asked for may be written
- * or not, and a reader must not go on as if nothing was. Writes wait until it is `opened`.
+ * Takes the file for a service until its store is closed, and migrates it before the thread opens it, which migrates
+ * nothing. A crash of the thread is thrown where nobody can catch it, which ends the process: what was asked for may
+ * be written or not, and a reader must not go on as if nothing was.
  */
-async function openThreadedSqlite(path: string, opening: Opening, module?: URL): Promise<Engine> {
-  const own = await openSqlite(path, opening);
-  await own.close();
+async function openServiceSqlite(path: string, opening: ServiceOpening): Promise<Engine> {
+  const { refuseOtherFile } = await import('#adapters/sqlite/migrate.ts');
+  const { lockForService } = await import('#adapters/sqlite/service-lock.ts');
   const { openThreadedDatabase } = await import('#adapters/sqlite/database.ts');
   const { isDiskFailure } = await import('#adapters/sqlite/connection/errors.ts');
   const onCrash = (error: Error): never => {
     opening.log.error(errorFields(error), isDiskFailure(error) ? DISK_FAILED : THREAD_CRASHED);
     throw error;
   };
-  const database = openThreadedDatabase({ path, module, onCrash });
-  return { ...(await toSqliteEngine(database, own.migrated)), opened: () => database.opened };
+  await refuseOtherFile(path); // a lock leaves a file beside it
+  const cleanup = createCleanupStack();
+  const close = () => cleanup.releaseAll();
+  try {
+    const lock = await lockForService(path, opening);
+    cleanup.push('the lock of the store', () => lock.release());
+    const own = await openMigrated(path, opening);
+    await own.close();
+    const database = openThreadedDatabase({ path, module: opening.writerModule, onCrash });
+    cleanup.push('the database', () => database.close());
+    await database.opened;
+    return { ...(await toSqliteEngine(database, own.migrated)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
+
+const DISK_FAILED = 'the disk of the store has failed, and nobody can say what is on it';
+const THREAD_CRASHED = 'the writing thread has crashed';
 
 async function toSqliteEngine(database: Database, migrated: readonly Migration[]): Promise<Engine> {
   const { ownWork } = await import('#adapters/sqlite/service-lock.ts');
@@ -211,25 +239,6 @@ async function toSqliteEngine(database: Database, migrated: readonly Migration[]
     workerLease: () => ownWork,
     instanceChanges: () => noOthers,
     migrated,
-    opened: () => Promise.resolve(),
     close: () => database.close(),
   };
-}
-
-const DISK_FAILED = 'the disk of the store has failed, and nobody can say what is on it';
-const THREAD_CRASHED = 'the writing thread has crashed';
-
-/**
- * Takes what a service does before it opens the store: a SQLite file has one service at a time.
- * @throws {store-unavailable} naming who has it
- */
-export async function lockStore(
-  { url }: Config['store'],
-  waiting: { clock: Clock; log: Log; stopping?: AbortSignal | undefined },
-): Promise<ServiceLock | undefined> {
-  if (url.engine !== 'sqlite') return undefined;
-  const { refuseOtherFile } = await import('#adapters/sqlite/migrate.ts');
-  const { lockForService } = await import('#adapters/sqlite/service-lock.ts');
-  await refuseOtherFile(url.path);
-  return lockForService(url.path, waiting);
 }

@@ -231,9 +231,8 @@ export function createTrackerWebhook({
   traffic: Pick<Traffic, 'record'>;
   thread: Thread<Pick<typeof bodyFunctions, 'verify'>>;
 }): TrackerWebhook {
-  const createVerifier = createThreadedVerifiers(thread);
   const verifier = settings.derive(({ tracker }) =>
-    createVerifier({
+    createDeliveryVerifier(thread, {
       secrets: tracker.webhookSecrets,
       name: repository.name,
       repositoryId: () => repository.id(),
@@ -252,30 +251,23 @@ export function createTrackerWebhook({
 }
 
 /**
- * Makes verifiers that hold up nobody: large deliveries are verified and read in the thread of bodies,
- * behind those of partners. Their bytes are transferred, and gone afterwards. Such a verifier
- * throws `overloaded`, too, when the thread is.
+ * Verifies without holding up anybody: a large delivery is verified and read in the thread of bodies, behind those of
+ * partners. Its bytes are transferred, and gone afterwards. Throws `overloaded`, too, when the thread is. It stands
+ * here because one adapter (of the tracker) knows nothing of another (of threads).
  */
-export function createThreadedVerifiers(
+export function createDeliveryVerifier(
   thread: Thread<Pick<typeof bodyFunctions, 'verify'>>,
-): (watched: WatchedRepository) => WebhookVerifier {
-  return (watched) => {
-    const here = createWebhookVerifier(watched);
-    const secrets = watched.secrets.map((secret) => secret.reveal());
-    return {
-      verify: (delivery) => {
-        const { rawBody } = delivery;
-        if (!isHeavy(rawBody)) return here.verify(delivery);
-        const job = {
-          secrets,
-          name: watched.name,
-          repositoryId: watched.repositoryId?.(),
-          delivery,
-        };
-        return thread
-          .run('verify', job, { transfer: transferablesOf(rawBody) })
-          .catch(refuseThread);
-      },
-    };
+  watched: WatchedRepository,
+): WebhookVerifier {
+  const here = createWebhookVerifier(watched);
+  const secrets = watched.secrets.map((secret) => secret.reveal());
+  return {
+    verify: (delivery) => {
+      const { rawBody } = delivery;
+      if (!isHeavy(rawBody)) return here.verify(delivery);
+      const { name } = watched;
+      const job = { secrets, name, repositoryId: watched.repositoryId?.(), delivery };
+      return thread.run('verify', job, { transfer: transferablesOf(rawBody) }).catch(refuseThread);
+    },
   };
 }

@@ -65,11 +65,11 @@ export type HttpContext = {
 /** A request for which no route was looked for. */
 export type EarlyRequest = Pick<FastifyRequest, 'method' | 'raw' | 'ip'>;
 
-/** Given to every area of routes: the server's tools, and the application behind it. */
-export type AreaContext = HttpContext & Application;
+/** Given to every area of routes: the server's tools, and what it serves. */
+export type AreaContext = HttpContext & UseCases;
 
 /** The same where there is an issuer of tokens. */
-export type BearerContext = AreaContext & BearerApplication;
+export type BearerContext = AreaContext & BearerUseCases;
 
 /** Adds the routes of one area to a scope of their own. */
 export type Area = (app: HttpApp, context: AreaContext) => void | Promise<void>;
@@ -134,8 +134,8 @@ export function onceSent({ responseOut }: FastifyRequest, done: () => void): voi
   responseOut?.once('finish', done);
 }
 
-/** The application that routes map to HTTP: its use cases, and the settings that show in its responses. */
-export type Application = {
+/** All that routes map to HTTP: use cases, and the settings that show in their responses. */
+export type UseCases = {
   access: Access;
   leads: Pick<Leads, 'reader' | 'leadFeed'>;
   claimedLeads: ClaimedLeads;
@@ -145,15 +145,15 @@ export type Application = {
   /** Aborted when whoever waits for changes is to be let go. */
   ending: AbortSignal;
   /** Without an issuer nothing that takes bearer tokens is served. */
-  bearer?: BearerApplication | undefined;
+  bearer?: BearerUseCases | undefined;
   /** Left out when they have a port of their own: see `createOperationsServer`. */
   operations?: ServiceReports | undefined;
   /** As `server.securityContact`. */
   securityContact?: string | undefined;
 };
 
-/** The part of the application that needs an issuer of tokens. */
-export type BearerApplication = {
+/** Those that need an issuer of tokens. */
+export type BearerUseCases = {
   verifier: Pick<TokenVerifier, 'verify'>;
   catalog: Catalog;
   readSpecBody: ReadSpecBody;

@@ -1,5 +1,4 @@
 import type { Server } from 'node:http';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parse } from 'node:querystring';
 import fastify, {
   type FastifyHttpOptions,
@@ -16,7 +15,6 @@ import type { NewId } from '#shared/ids.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { Log } from '#shared/log.ts';
-import { TrackportError } from '#shared/errors.ts';
 import { createResponseHooks } from './responses/response-hooks.ts';
 import { createUnread } from './responses/send-read.ts';
 import {
@@ -29,18 +27,19 @@ import {
   type ParseJson,
 } from './requests/body.ts';
 import {
+  type AnsweredEarly,
   type EarlyResponder,
   createClientErrorHandler,
   createConnectHandler,
 } from './problems/client-error.ts';
 import type { ProblemPage } from './problems/problem.ts';
 import {
-  type Application,
   type Area,
   type AreaContext,
   decorateRequests,
   type HttpApp,
   type HttpContext,
+  type UseCases,
 } from './context.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { githubWebhookRoutes } from './routes/github-webhook.ts';
@@ -57,6 +56,7 @@ import { securityTxtRoutes } from './routes/security-txt.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
 import { measureBodies, createRefusalLog, traceRequests } from './telemetry/requests.ts';
 import { createRefusalLimiter } from './auth/refusal-limiter.ts';
+import { installPressureRelief } from './pressure.ts';
 import { validateRequests } from './route.ts';
 
 /** Settings and tools of any of our HTTP servers. */
@@ -83,11 +83,11 @@ export type ServerOptions = {
 /** The public server: not listening yet. The portal is another folder's, so it comes as a whole. */
 export function createPublicServer(
   options: ServerOptions,
-  application: Application,
+  useCases: UseCases,
   portal?: Area,
 ): HttpApp {
   const { app, context } = createServer(options);
-  const { bearer, operations } = application;
+  const { bearer, operations } = useCases;
   const places = { hasPortal: portal !== undefined, hasOperations: operations !== undefined };
   const areas: (Area | undefined)[] = [
     operations && ((scope) => operationRoutes(scope, operations)),
@@ -109,7 +109,7 @@ export function createPublicServer(
     receiptStatusRoutes,
     portal,
   ];
-  const whole: AreaContext = { ...application, ...context };
+  const whole: AreaContext = { ...useCases, ...context };
   for (const area of areas) if (area) register(app, (scope) => area(scope, whole));
   return app;
 }
@@ -126,21 +126,29 @@ function register(app: HttpApp, add: (scope: HttpApp) => void | Promise<void>): 
   void app.register(async (scope) => add(scope.withTypeProvider<ZodTypeProvider>()));
 }
 
-/** A server with everything but its routes: not listening yet. */
+/**
+ * A server with everything but its routes: not listening yet. What a request passes, in this order:
+ *
+ * - before a route is looked for: `clientErrorHandler` has what Node's parser refuses, `frameworkErrors` what Fastify does
+ * - onRequest: its span begins; headers of every response, preflights, paths that are not there, a service that stops;
+ *   overload; then the area's own: its credential, grant and quota (`auth/`); a route without a body is validated
+ * - preParsing: bodies that need not be read to be refused; then the route's own: the form of a partner's signature
+ * - parsing: the body is read within a budget for all of them, and parsed
+ * - preHandler: a route with a body is validated, after that its own
+ * - onSend: headers of the route's successes and for pages of other origins; the body's memory is let go
+ * - onResponse: the span ends; the log's line and the measurement
+ *
+ * Hooks run as they are added, those of the server before those of an area, and these before a route's.
+ */
 export function createServer(options: ServerOptions): { app: HttpApp; context: HttpContext } {
   const { publicUrl, newId, log, clock, metrics, corsOrigins, tracing } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const earlyErrors: HttpContext['earlyErrors'] = new Set();
-  const responder = {
-    publicUrl,
-    newId,
-    log,
-    answeredEarly: new WeakMap(),
-    problemPages: new Set<ProblemPage>(),
-    refusalLog: createRefusalLog({ log, clock }),
-  };
+  const problemPages = new Set<ProblemPage>();
+  const refusalLog = createRefusalLog({ log, clock });
+  const answeredEarly: AnsweredEarly = new WeakMap();
+  const responder = { publicUrl, newId, log, answeredEarly, problemPages, refusalLog };
   const responseHooks = createResponseHooks({ ...responder, metrics, corsOrigins });
-  const rethrowRefusal = createRefusalLimiter(options.refusalLimiter);
   const app = fastify({
     ...fastifyOptions(options, responder, limits),
     frameworkErrors: (error, request, reply) =>
@@ -151,39 +159,28 @@ export function createServer(options: ServerOptions): { app: HttpApp; context: H
       ),
   }).withTypeProvider<ZodTypeProvider>();
   decorateRequests(app);
-  const readBody = createBodyReader(openBodyBudget(options, limits));
+  collectRoutes(app);
+  if (tracing) traceRequests(app, tracing);
+  responseHooks.install(app);
+  installPressureRelief(app, limits);
   app.addHook('onRoute', (route) => {
     releaseBodies(route);
     checkBodies(route);
     validateRequests(route);
     tellNoWrongLength(route);
   });
-  collectRoutes(app);
-  if (tracing) traceRequests(app, tracing);
-  responseHooks.install(app);
+  const readBody = createBodyReader(openBodyBudget(options, limits));
+  acceptJson(app, { read: readBody, parse: options.parseJson ?? parseJsonText });
   app.server.on('connect', createConnectHandler(responder));
   // Node would respond with 417 by itself, without a problem document (RFC 9110 section 10.1.1: MAY).
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );
   continueWhenRead(app.server);
-  installPressureRelief(app, limits);
-  acceptJson(app, { read: readBody, parse: options.parseJson ?? parseJsonText });
-  const { problemPages } = responder;
-  return {
-    app,
-    context: {
-      publicUrl,
-      clock,
-      log,
-      metrics,
-      rethrowRefusal,
-      readBody,
-      unread: createUnread(),
-      problemPages,
-      earlyErrors,
-    },
-  };
+  const rethrowRefusal = createRefusalLimiter(options.refusalLimiter);
+  const unread = createUnread();
+  const tools = { publicUrl, clock, log, metrics, rethrowRefusal, readBody, unread };
+  return { app, context: { ...tools, problemPages, earlyErrors } };
 }
 
 function openBodyBudget({ metrics }: ServerOptions, limits: ServerLimits): BodyBudget {
@@ -223,42 +220,6 @@ function fastifyOptions(
       requireHostHeader: false,
     },
   };
-}
-
-/** The event loop lags by as much as a timer of so many ms comes late. */
-const RESOLUTION_MS = 10;
-const NANOSECONDS_PER_MS = 1e6;
-/** In a row: a single one comes of a start, or of a machine that was paused, and is over when it is seen. */
-const LATE_SAMPLES_MIN = 3;
-
-/** Turns requests away early while the event loop lags, so that those accepted get a response. */
-function installPressureRelief(app: HttpApp, { lagMsMax }: { lagMsMax: number }): void {
-  if (lagMsMax === 0) return;
-  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delays.enable();
-  let lateSamples = 0;
-  const sampling = setInterval(() => {
-    // Not a number: no timer came at all.
-    const lagMs = Number.isNaN(delays.mean)
-      ? Infinity
-      : delays.mean / NANOSECONDS_PER_MS - RESOLUTION_MS;
-    lateSamples = lagMs > lagMsMax ? lateSamples + 1 : 0;
-    delays.reset();
-  }, lagMsMax).unref();
-  app.addHook('onRequest', (request, _reply, next) => {
-    const isOperation = request.routeOptions.config.isOperation === true;
-    if (lateSamples < LATE_SAMPLES_MIN || isOperation) return next();
-    next(
-      new TrackportError('overloaded', {
-        detail: 'The service has more calls than it can answer in time.',
-        retryAfterSeconds: 5,
-      }),
-    );
-  });
-  app.addHook('onClose', async () => {
-    clearInterval(sampling);
-    delays.disable();
-  });
 }
 
 /** Notes all routes that are registered later, for the document of them. */

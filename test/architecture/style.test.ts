@@ -43,7 +43,7 @@ test.each([
   [BAG, 'interface PageParts extends Page {', true],
   [BAG, 'type IssueFacts = Issue & { comments?: number };', true],
   [BAG, 'type Given<T> = { value: T };', true],
-  [BAG, 'export type AppSetup = ServerOptions & Application;', true],
+  [BAG, 'export type AppSetup = ServerOptions & UseCases;', true],
   [BAG, 'export type Factsheet = string;', false],
   [BAG, '  type DoctorServices,', false],
   [COMMENT, '/** What a reader may see. */', true],

@@ -40,7 +40,7 @@ test('the worker is failing while its store takes no writes, and ok again by its
 });
 
 test.each(['running', 'standby'] as const)(
-  'that events wait for their partner is told by a process that is %s, without a name',
+  'that events wait for their partner is told by an instance that is %s, without a name',
   async (state) => {
     const directory = { state: 'complete', issues: 3 } as const;
     const status = { state, open: 2, deadLetters: 0, lackedPartners: ['crm-nine'], directory };

@@ -19,7 +19,6 @@ async function open(url: string, log: Log = silentLog) {
   const config = loadConfig({ environment: {}, settings });
   const store = await openServiceStore({ config, clock, log });
   onTestFinished(() => store.close());
-  await store.opened();
   return store;
 }
 

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createWebhookVerifier } from '#adapters/github/webhook.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { createThreadedVerifiers } from '#compose/tracker.ts';
+import { createDeliveryVerifier } from '#compose/tracker.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { startBodyThread } from '../support/threads.ts';
 import { turnsDuring } from '../support/work/turns.ts';
@@ -15,7 +15,7 @@ const facts = {
   secrets: [new Secret('old'), new Secret('new')],
   name: { owner: 'acme', repo: 'leads' },
 };
-const verifier = createThreadedVerifiers(startBodyThread(createFakeClock()))(facts);
+const verifier = createDeliveryVerifier(startBodyThread(createFakeClock()), facts);
 const here = createWebhookVerifier(facts);
 
 const repository = { ...wireRepository, id: 4711, owner: { login: 'acme' } };
@@ -84,7 +84,7 @@ test.each([
 
 test('a thread that comes to no end is told as an overload', async () => {
   const clock = createFakeClock();
-  const slow = createThreadedVerifiers(startBodyThread(clock))(facts);
+  const slow = createDeliveryVerifier(startBodyThread(clock), facts);
   const verified = slow.verify(delivery(large)).catch((error: unknown) => error);
   await nextTurn();
   await clock.advance(5000);

@@ -9,7 +9,7 @@ import { ownWork } from '#adapters/sqlite/service-lock.ts';
 import { type CatalogOptions, createCatalog } from '#catalog/index.ts';
 import { searchSqlite } from '#catalog/reading/search.ts';
 import { createReadRecord } from '#catalog/usage/record-reads.ts';
-import type { BearerApplication, HttpApp } from '#http/context.ts';
+import type { BearerUseCases, HttpApp } from '#http/context.ts';
 import { createClaimView } from '#leads/claims/claim-view.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createLeads } from '#leads/index.ts';
@@ -56,7 +56,7 @@ export type WorldOptions<
   catalog?: Partial<CatalogOptions>;
   leads?: Partial<Parameters<typeof createLeads>[0]>;
   app?: TestAppSetup;
-  bearer?: Partial<BearerApplication>;
+  bearer?: Partial<BearerUseCases>;
   refusedPerMinute?: number;
   /** Pages of a portal, in place of none, and what they work on in place of what the world has. */
   pages?: readonly PortalRoute[];

@@ -6,7 +6,7 @@ import { IS_CHECKOUT, PROGRAM_COMMAND } from '#shared/program.ts';
 import { durationOption, numberOption } from '../option-values.ts';
 import { type CommandContext, type ConfigOptions, type Register, UsageError } from '../command.ts';
 
-/** Something that runs until it is stopped. */
+/** Something that listens, until it is stopped. */
 type Running = {
   stop(): Promise<void>;
   /** Reads the configuration again. Never throws: the log says what came of it. */
@@ -23,16 +23,17 @@ export type LoneTrackerRequest = {
   print: (text: string) => void;
 };
 
+/** The functions of `compose` that start it, by their names there. */
 export type Launcher = {
   /** Starts the real service. `load` reads the configuration, now and for each reload; `stopping` ends a wait. */
-  startService(load: () => Config, stopping: AbortSignal): Promise<Running>;
+  startConfigured(load: () => Config, stopping: AbortSignal): Promise<Running>;
   /** Starts the sandbox. `print` gets the commands to paste once everything listens. */
-  startSandbox(request: {
+  startSandboxService(request: {
     port: string | undefined;
     print: (text: string) => void;
   }): Promise<Running>;
   /** Starts the sandbox's tracker alone. `print` gets a configuration for it. */
-  startTracker(request: LoneTrackerRequest): Promise<Running>;
+  startTrackerOnly(request: LoneTrackerRequest): Promise<Running>;
 };
 
 type ServeContext = CommandContext<Launcher>;
@@ -49,7 +50,7 @@ export const registerServe: Register<Launcher> = (command, context) => {
       const options = self.optsWithGlobals<ConfigOptions>();
       if (context.configFile(options) !== undefined)
         return runUntilStopped(context, (stopping) =>
-          context.services.startService(() => context.loadConfig(options), stopping),
+          context.services.startConfigured(() => context.loadConfig(options), stopping),
         );
       if (!IS_CHECKOUT)
         throw new UsageError(
@@ -116,17 +117,17 @@ function runTracker(context: ServeContext, options: SandboxOptions): Promise<voi
     ...(webhook !== false && { webhookUrl: webhook }),
     print: (text) => terminal.print(text.trimEnd()),
   };
-  return runUntilStopped(context, () => services.startTracker(request));
+  return runUntilStopped(context, () => services.startTrackerOnly(request));
 }
 
 function runSandbox(context: ServeContext, { port }: ConfigOptions): Promise<void> {
   const { services, terminal } = context;
   return runUntilStopped(context, () =>
-    services.startSandbox({ port, print: (text) => terminal.print(text) }),
+    services.startSandboxService({ port, print: (text) => terminal.print(text) }),
   );
 }
 
-/** A signal that comes during the start ends what it waits for, else it goes to what was started. */
+/** Starts, waits for SIGINT or SIGTERM, stops. A signal that comes during the start ends what it waits for. */
 async function runUntilStopped(
   { clock }: ServeContext,
   start: (stopping: AbortSignal) => Promise<Running>,

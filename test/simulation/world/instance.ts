@@ -91,7 +91,6 @@ export function startInstance(name: string, deps: InstanceWorld): Instance {
             log: silentLog,
           }),
         migrated: [],
-        opened: async () => {},
         close: async () => {},
       },
       { repository: config.tracker.repository, secretKey: SECRET_KEY, clock: systemClock },

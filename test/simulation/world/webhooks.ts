@@ -44,7 +44,7 @@ function nameOf({ event, action, issue }: TrackerChange): string {
 async function post(world: World, change: TrackerChange, webhook: Webhook): Promise<void> {
   world.model.changedAtMs = world.scheduler.nowMs();
   try {
-    await world.call(async ({ parts: { webhook: route } }, instance) => {
+    await world.call(async ({ parts: { trackerWebhook: route } }, instance) => {
       const event = await route.verify(webhook);
       if (event.kind === 'ignored') return;
       setImmediate(() => {

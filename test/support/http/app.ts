@@ -2,11 +2,11 @@ import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
 import { createPublicServer, type ServerOptions } from '#http/server.ts';
 import { createServiceReports, type ReportSources, type ServiceReports } from '#http/readiness.ts';
-import type { Application, Area, HttpApp } from '#http/context.ts';
+import type { Area, HttpApp, UseCases } from '#http/context.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
-import { unservedApplication } from '#compose/openapi.ts';
+import { unservedUseCases } from '#compose/openapi.ts';
 
 export const PUBLIC_URL = 'https://adapter.example.com';
 
@@ -39,7 +39,7 @@ export function serviceReports(
 
 /** The things that a test brings, of services no more than it has requests for. */
 export type TestAppSetup = Partial<ServerOptions> & { portal?: Area } & {
-  [Name in keyof Application]?: Partial<Application[Name]>;
+  [Name in keyof UseCases]?: Partial<UseCases[Name]>;
 };
 
 /** The tracker's webhook where its deliveries do not matter. */
@@ -52,6 +52,6 @@ export const ignoringWebhook: TestAppSetup['trackerWebhook'] = {
 
 /** The public server with nothing that works in it but what a test brings. Close it when done. */
 export function buildTestApp(deps: TestAppSetup = {}): HttpApp {
-  const services = { ...unservedApplication(), bearer: undefined, ...deps } as Application;
+  const services = { ...unservedUseCases(), bearer: undefined, ...deps } as UseCases;
   return createPublicServer(serverDeps(deps), services, deps.portal);
 }
