@@ -8,7 +8,11 @@ import { errorFields, type Log } from '#shared/log.ts';
 export type WorkerLease = {
   /** True when this instance has it, from now on or still. Never waits. @throws {store-unavailable} */
   take(): Promise<boolean>;
-  /** Asks who has it to release it: this instance knows partners that the other one lacks. */
+  /**
+   * Asks who has it to release it: this instance knows partners that the other one lacks. A file is rolled out to one
+   * instance after the other, and an older one may work for days: acknowledged deletions must not wait for its end. It
+   * is asked, and not overtaken, so that it ends its step first: two that work would comment on an issue twice.
+   */
   ask(): Promise<void>;
   /** True when another instance has asked since somebody took it last. */
   isAsked(): Promise<boolean>;
