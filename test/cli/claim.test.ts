@@ -61,7 +61,7 @@ test('`show` tells of one lead, and fails where there is no claim', async () => 
 
 test('`release` gives the lead back and says who did it in the audit log', async () => {
   await claimLeads(database, { numbers: [12], at });
-  const view = createClaims(database, { repository: REPOSITORY });
+  const view = createClaims(database);
   expect((await view.current()).has(12)).toBe(true);
   expect(JSON.parse(await claim(['release', '12'], { json: true }))).toEqual({
     leadId: '12',

@@ -200,7 +200,7 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       expect(await since(before)).toEqual(['-1', '-2']);
       before = await end();
       const entryOf = { at: NOW, actor: { kind: 'cli', subject: 'ops' } } as const;
-      const claims = createClaims(database, { repository: REPOSITORY });
+      const claims = createClaims(database);
       await claims.release(1, entryOf);
       expect(await since(before)).toEqual(['+1']);
       before = await end();
@@ -215,7 +215,7 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       const { database, directory, since, end } = await setUp();
       await putEntries(directory, [entry(1)]);
       await claimLeads(database, { numbers: [1], at: NOW });
-      const claims = createClaims(database, { repository: REPOSITORY });
+      const claims = createClaims(database);
       await claims.release(1, {
         at: NOW,
         actor: { kind: 'cli', subject: 'ops' },

@@ -38,12 +38,11 @@ async function startPartners({ prepare = async (_world: World) => undefined } = 
     },
   };
   await prepare(openWorld({ database }));
-  const world = openWorld({ database, filler, db });
-  const { partners } = world;
+  const { deliver, partners } = openWorld({ database, filler, db });
   onTestFinished(() => partners.stop());
   await partners.start();
   await eventually(() => expect(looks).toBe(1));
-  return { ...world, fill, looks: () => looks };
+  return { database, deliver, partners, fill, looks: () => looks };
 }
 
 /** A receipt whose event needs a person. */

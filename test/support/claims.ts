@@ -4,6 +4,7 @@ import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
+import { REPOSITORY } from './directory.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 
 /** Claimed leads, as operators' calls work on them. */
@@ -23,7 +24,7 @@ export type TestClaims = ClaimView & {
 
 export function createClaims(
   database: Database,
-  { repository }: { repository: string },
+  { repository = REPOSITORY }: { repository?: string } = {},
 ): TestClaims {
   const own = (now = 0) =>
     claimedLeadsIn(database, { repository: repository.toLowerCase(), clock: { now: () => now } });

@@ -29,6 +29,7 @@ import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { auditOf } from './audit.ts';
 import { catalogRules } from './catalog.ts';
+import { createClaims } from './claims.ts';
 import { createFakeClock, type FakeClock } from './clock.ts';
 import { directoryKey, leadRules, leadStoreIn, REPOSITORY } from './directory.ts';
 import { buildTestApp, type TestAppSetup } from './http/app.ts';
@@ -198,6 +199,8 @@ export function openWorld<D extends Database = SqliteDatabase, C extends Clock =
     clock,
     metrics,
     claimedLeads,
+    claims: createClaims(database, { repository }),
+    directory: store,
     receipts: receiptsIn(database, { repository }),
     work: workIn(database, { repository }),
     get leads() {

@@ -3,7 +3,7 @@ import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
 import type { Database } from '#shared/database.ts';
 import type { Claims } from '#leads/claims/claim-view.ts';
 import { createClaims } from '../support/claims.ts';
-import { leadStoreIn, findLeads, REPOSITORY, isKnown } from '../support/directory.ts';
+import { leadStoreIn, findLeads, isKnown } from '../support/directory.ts';
 
 /** The store of the instances, seen from another process. Dispose it after use. */
 export type Findings = AsyncDisposable & {
@@ -32,7 +32,7 @@ export function openPostgresFindings(url: string): Findings {
 
 function readFindings(database: Database): Omit<Findings, typeof Symbol.asyncDispose> {
   const directory = leadStoreIn(database);
-  const claims = createClaims(database, { repository: REPOSITORY });
+  const claims = createClaims(database);
   return {
     db: database,
     knows: (number) => isKnown(directory, number),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { MatchProgress, WorkItem } from '#partners/worker/work-item.ts';
 import type { Settlement } from '#partners/worker/settle-event.ts';
 import { createClaims } from '../../support/claims.ts';
-import { openedDirectory, REPOSITORY } from '../../support/directory.ts';
+import { openedDirectory } from '../../support/directory.ts';
 import { receiptsIn, keepMatch, settleEvent, workIn, acceptEvent } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import { forgetLeases, leaseEvents } from '#partners/worker/lease-events.ts';
@@ -21,7 +21,7 @@ async function setUp() {
   await openedDirectory(database, [1, 2]);
   const receipts = receiptsIn(database);
   const store = workIn(database);
-  const claims = createClaims(database, { repository: REPOSITORY });
+  const claims = createClaims(database);
   const lease = async (stage: 'match' | 'act' = 'match'): Promise<WorkItem> => {
     const [item] = await leaseEvents(store, stage, { now: 1e6, limit: 1 });
     if (!item) throw new Error('nothing is due');

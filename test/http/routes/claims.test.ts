@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createClaims } from '../../support/claims.ts';
-import { claimLeads, openedDirectory, REPOSITORY } from '../../support/directory.ts';
+import { claimLeads, openedDirectory } from '../../support/directory.ts';
 import { openWorld, type World } from '../../support/world.ts';
 
 async function openClaimApp(): Promise<World> {
@@ -80,7 +80,7 @@ describe('DELETE /claims/{leadId}', () => {
     const { database, clock, auditOf, call } = await openClaimApp();
     await claimLeads(database, { numbers: [12], event: 1 });
     await claimLeads(database, { numbers: [12, 13], event: 2 });
-    const view = createClaims(database, { repository: REPOSITORY });
+    const view = createClaims(database);
     expect((await view.current()).has(12)).toBe(true);
     const reply = await call('DELETE', '/claims/12', { token: 'admin-2' });
     expect([reply.status, reply.body]).toEqual([204, undefined]);

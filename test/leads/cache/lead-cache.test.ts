@@ -5,7 +5,6 @@ import { whileTimePasses } from '../../support/clock.ts';
 import { trackerDown } from '../fake-tracker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createClaims } from '../../support/claims.ts';
-import { REPOSITORY } from '../../support/directory.ts';
 import { createWorld, everybody, type World } from '../support.ts';
 
 function event(world: World, number: number, isGone = false): void {
@@ -529,7 +528,7 @@ describe('a released claim', () => {
     world.tracker.barrier = barrier.promise;
     const early = world.ids();
     await untilAsked(world);
-    await createClaims(world.database, { repository: REPOSITORY }).release(1, { at: 1, actor });
+    await createClaims(world.database).release(1, { at: 1, actor });
     barrier.resolve();
     await early;
     expect(await world.ids()).toEqual(['2', '1']);

@@ -5,7 +5,7 @@ import { migrate } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import { createClaims } from '../../support/claims.ts';
 import { describeClaims, type TestClaim } from '../../contract/claims.ts';
-import { leadStoreIn, claimLeads, REPOSITORY } from '../../support/directory.ts';
+import { leadStoreIn, claimLeads } from '../../support/directory.ts';
 import {
   connectToPostgres,
   emptyPostgres,
@@ -60,7 +60,7 @@ describeClaims('PostgreSQL', async () => {
       const other = await connectToPostgres(own);
       return {
         claim: (claim) => claimIn(other, claim),
-        claims: createClaims(other, { repository: REPOSITORY }),
+        claims: createClaims(other),
       };
     },
     close: () => database.close(),
@@ -72,7 +72,7 @@ test('claims made after a failover to a server that lagged are seen by who knew 
   const database = await connectToPostgres(own);
   await migrate({ database, log: silentLog });
   await claimIn(database, { numbers: [1] });
-  const claims = createClaims(database, { repository: REPOSITORY });
+  const claims = createClaims(database);
   const failOver = await replaceBySnapshot(own);
   await claimIn(database, { numbers: [2, 3], event: 2 });
   expect((await claims.current()).has(3)).toBe(true);
@@ -88,7 +88,7 @@ test('all claims are read anew from a server that started since, which may be an
   const database = await connectToPostgres(server);
   await migrate({ database, log: silentLog });
   await claimIn(database, { numbers: [1] });
-  const claims = createClaims(database, { repository: REPOSITORY });
+  const claims = createClaims(database);
   expect((await claims.current()).has(1)).toBe(true);
   await server.halt();
   await server.start();

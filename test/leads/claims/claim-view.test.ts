@@ -1,7 +1,7 @@
 import { withdrawClaims } from '#leads/claims/claim-leads.ts';
 import { createClaims } from '../../support/claims.ts';
 import { describeClaims } from '../../contract/claims.ts';
-import { leadStoreIn, claimLeads, REPOSITORY } from '../../support/directory.ts';
+import { leadStoreIn, claimLeads } from '../../support/directory.ts';
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
 import { auditOf } from '../../support/audit.ts';
 
@@ -23,7 +23,7 @@ describeClaims('SQLite', async () => {
       const other = connectTo(database.handle.name);
       return {
         claim: async (claim) => other.exclusive((tx) => claimLeads(tx, claim)),
-        claims: createClaims(other, { repository: REPOSITORY }),
+        claims: createClaims(other),
       };
     },
     close: async () => database.close(),

@@ -19,7 +19,6 @@ import {
   claimLeads,
   directoryKey,
   leadRules,
-  REPOSITORY,
   REPOSITORY_ID,
 } from '../../support/directory.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
@@ -126,7 +125,7 @@ function startProcess({ clock, tracker, database }: Surroundings) {
     log: silentLog,
     clock,
     tracker,
-    claimView: createClaims(database, { repository: REPOSITORY }),
+    claimView: createClaims(database),
     filler,
     instanceChanges: noOthers,
     cursors: createCursorSealer(directoryKey),

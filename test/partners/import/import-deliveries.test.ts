@@ -82,7 +82,7 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
       for await (const one of importer.preview(fileOf(lines))) forecasts.push(one);
       return forecasts;
     };
-    const claims = createClaims(db, { repository: REPOSITORY });
+    const claims = createClaims(db);
     const claimed = async () => {
       const view = await claims.current();
       return [1, 2, 3].filter((number) => view.has(number));

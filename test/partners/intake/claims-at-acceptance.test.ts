@@ -9,7 +9,6 @@ import {
   entry,
   leadRules,
   openedDirectory,
-  REPOSITORY,
   REPOSITORY_ID,
 } from '../../support/directory.ts';
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
@@ -38,7 +37,7 @@ function intakeOf(database: SqliteDatabase) {
     partners,
     clock: { ...createFakeClock(), now: () => time.now },
   });
-  const claims = createClaims(database, { repository: REPOSITORY });
+  const claims = createClaims(database);
   return {
     receipts,
     claims,

@@ -1,11 +1,10 @@
 /** Merges of people on the partner's side: from the 202 on, a deletion by the id that is left finds all of them. */
-import type { DirectoryStore } from '#leads/lead-store.ts';
+import type { Database } from '#shared/database.ts';
 import { describe, expect, test } from 'vitest';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { externalId } from '../../support/identities.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
-import { createClaims } from '../../support/claims.ts';
-import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
+import { entry, openedDirectory } from '../../support/directory.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import { secretsOf } from '../../support/partners.ts';
@@ -36,32 +35,20 @@ const deletion = (objectId: number, facts: object = {}) => ({
   ...facts,
 });
 
-async function openSqlite() {
-  const database = temporaryDatabase();
-  const directory = await openedDirectory(database);
-  const claims = createClaims(database, { repository: REPOSITORY });
-  return { directory, claims, ...openWorld({ database, partners }) };
-}
+const engines: [engine: string, open: () => Promise<Database>][] = [
+  ['SQLite', async () => temporaryDatabase()],
+  ['PostgreSQL', temporaryPostgres],
+];
 
-async function openPostgres() {
-  const database = await temporaryPostgres();
-  const directory = await openedDirectory(database);
-  const claims = createClaims(database, { repository: REPOSITORY });
-  return { directory, claims, ...openWorld({ database, partners }) };
-}
-
-describe.each([
-  ['SQLite', openSqlite],
-  ['PostgreSQL', openPostgres],
-])('a merge on %s', (_engine, open) => {
+describe.each(engines)('a merge on %s', (_engine, open) => {
   async function setUp() {
-    const world = await open();
-    const { deliver, receipts, claims } = world;
-    const put = (directory: DirectoryStore, number: number, ...ids: LeadIdentity[]) =>
-      putEntries(directory, [entry(number, { identities: ids })]);
+    const database = await open();
+    const directory = await openedDirectory(database);
+    const { deliver, receipts, claims } = openWorld({ database, partners });
     return {
-      ...world,
-      put: (number: number, ...ids: LeadIdentity[]) => put(world.directory, number, ...ids),
+      deliver,
+      put: (number: number, ...identities: LeadIdentity[]) =>
+        putEntries(directory, [entry(number, { identities })]),
       send: async (body: unknown, { path = 'deletions', from = 'crm-two' } = {}) => {
         const { receipt } = await deliver(body, { from, path: path as 'deletions' });
         return (await readReceipt(receipts.db, receipt.id))?.events ?? [];

@@ -73,7 +73,7 @@ async function setUp() {
     database,
     directory,
     store,
-    claims: createClaims(database, { repository: REPOSITORY }),
+    claims: createClaims(database),
     lease,
     accept: (leadId: number) =>
       acceptEvent(receipts, {

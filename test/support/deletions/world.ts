@@ -11,7 +11,6 @@ import { newUuid } from '#shared/ids.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createReloadable } from '#config/reloadable.ts';
-import { createClaims } from '../claims.ts';
 import { createTracker } from '#compose/tracker.ts';
 import { leadStoreIn, directoryKey, leadRules, matchedOnly, REPOSITORY } from '../directory.ts';
 import { secretsOf } from '../partners.ts';
@@ -71,7 +70,7 @@ export async function openDeletions(options: DeletionOptions = {}) {
     clock,
     log,
   });
-  const { partners, receipts, work, deliver } = openWorld({
+  const { partners, receipts, work, claims, deliver } = openWorld({
     rules: () => ({ labels, retryMs }),
     unmatchedWaitsMs: [20, 20],
     missingLooksMs: [20, 40],
@@ -106,7 +105,7 @@ export async function openDeletions(options: DeletionOptions = {}) {
     partners,
     receipts,
     work,
-    claims: createClaims(database, { repository }),
+    claims,
     stop: () => partners.stop(),
     read,
     /** Starts, and waits for the first crawl. */

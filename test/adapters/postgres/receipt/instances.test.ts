@@ -9,7 +9,6 @@ import {
   directoryKey,
   entry,
   leadRules,
-  REPOSITORY,
   REPOSITORY_ID,
 } from '../../../support/directory.ts';
 import { connectToPostgres, migratedPostgres } from '../../../support/postgres/database.ts';
@@ -33,7 +32,7 @@ async function setUp() {
   );
   const instances = databases.map((one) => ({
     receipts: receiptsIn(one),
-    claims: createClaims(one, { repository: REPOSITORY }),
+    claims: createClaims(one),
   }));
   return { database, instances };
 }

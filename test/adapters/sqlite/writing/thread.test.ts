@@ -9,7 +9,7 @@ import type { NewReceipt } from '#partners/intake/new-receipt.ts';
 import { newUuid } from '#shared/ids.ts';
 import { createClaims } from '../../../support/claims.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
-import { leadStoreIn, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
+import { leadStoreIn, openedDirectory } from '../../../support/directory.ts';
 import { crashWriter, disturbWriter, writerModule } from '../../../support/writer/disturb.ts';
 import { consumersIn } from '../../../support/consumers.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
@@ -37,7 +37,7 @@ async function setUp(database: SqliteDatabase) {
     path: database.handle.name,
     elsewhere: local.handle,
     receipts: receiptsIn(database),
-    claims: createClaims(database, { repository: REPOSITORY }),
+    claims: createClaims(database),
     consumers: consumersIn(database),
     directory: leadStoreIn(database),
   };
