@@ -428,6 +428,18 @@ export function describeWork(engine: string, open: Open): void {
         expect((await readReceipt(receipts.db, id))?.events[0]?.outcome).toBe('UNMATCHED');
       });
 
+      test('for now is kept by a match that knows nothing of a repeat, and taken back by the next', async () => {
+        const { fixture, store, accept } = await setUp();
+        await accept('a');
+        const match = { leads: [1], conflicts: [] };
+        await keepMatch(store, { item: await leaseOne(store), match, next });
+        const item = await leaseOne(store);
+        await accept('a', 50);
+        expect(await claimAll(store, item, [2])).toEqual([1, 2]);
+        expect(await withdrawals(fixture, 1)).toEqual([]);
+        expect(await claimAll(store, await leaseOne(store, 'match', 50), [2])).toEqual([2]);
+      });
+
       test('for now that an operator gave back is neither made again nor audited twice', async () => {
         const { fixture, store, accept } = await setUp();
         await accept('a');

@@ -143,8 +143,9 @@ export function endFailed(
 
 /**
  * Keeps matches in a few statements, however many they are. Leads are claimed for a deletion, and those in conflict
- * taken back; for good, with a `plan`, also what was claimed before the match was certain and is not among them. Each
- * withdrawal has a line in the audit log. The items are given back, with a `plan` due at once for their actions.
+ * taken back; for good, with a `plan`, also what was claimed before the match was certain and is not among them. Of one
+ * that came again meanwhile nothing is taken back: what that claimed this match knows nothing of, and the next decides.
+ * Each withdrawal has a line in the audit log. The items are given back, with a `plan` due at once for their actions.
  * Returns the leads that each event holds, undefined for one whose lease is lost.
  */
 export async function keepMatches(
@@ -160,13 +161,14 @@ export async function keepMatches(
   const known = new Map(leases.map((one) => [one.event, one]));
   const ours = matches.filter(({ item }) => known.get(item.event)?.lease === item.lease);
   const deletions = ours.filter(({ item }) => item.path === 'deletions');
-  const held = await claimMatches(tx, repositoryId, deletions);
+  const isRepeated = (event: number): boolean => (known.get(event)?.again ?? 0) > 0;
+  const held = await claimMatches(tx, repositoryId, deletions, isRepeated);
   const leadsOf = ({ item, match }: NewMatch): readonly number[] =>
     item.path === 'deletions' ? (held.get(item.event) ?? []) : match.leads;
   const rows = ours.map((one) => toRow({ ...one, leads: leadsOf(one), repositoryId }));
   if (rows.length > 0) send(tx, KEEP, { matches: toRecords(rows) });
   for (const { item } of ours)
-    if ((known.get(item.event)?.again ?? 0) > 0) send(tx, REQUEUE_REPEATED, leaseOf(item));
+    if (isRepeated(item.event)) send(tx, REQUEUE_REPEATED, leaseOf(item));
   return matches.map((one) => (ours.includes(one) ? leadsOf(one) : undefined));
 }
 
@@ -175,6 +177,7 @@ async function claimMatches(
   tx: Tx,
   repositoryId: number | undefined,
   deletions: readonly NewMatch[],
+  isRepeated: (event: number) => boolean,
 ): Promise<Map<number, number[]>> {
   if (repositoryId === undefined) return new Map();
   const orders = deletions.map(({ item, match, next, plan }) => ({
@@ -190,9 +193,10 @@ async function claimMatches(
   );
   for (const { order, conflicts, isForGood, now } of orders) {
     if (isForGood) confirmClaims(tx, order);
+    if (isRepeated(order.event)) continue;
     await withdrawClaims(tx, { ...order, numbers: conflicts }, { reason: CONFLICT, now });
   }
-  const forGood = orders.filter(({ isForGood }) => isForGood);
+  const forGood = orders.filter(({ order, isForGood }) => isForGood && !isRepeated(order.event));
   const left = await provisionalClaims(tx, repositoryId, eventsOf(forGood));
   for (const { order, now } of forGood) {
     const numbers = left.get(order.event) ?? [];
