@@ -155,7 +155,7 @@ async function readChanges(
   const read = await readInOrder(feed, changes, visibility);
   const done = withPositions(from, read.done);
   const entries = done
-    .filter(({ change, item }) => item.type === 'lead.changed' || !isSent(change, removedUpTo))
+    .filter(({ change }) => change.leftAt === undefined || !isSent(change, removedUpTo))
     .map(({ item, position }) => ({ item, position }));
   const last = done.at(-1);
   const next = last ? last.position : goOn(from, place);
