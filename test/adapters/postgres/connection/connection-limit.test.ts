@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Statements } from '#shared/database.ts';
 import { newUuid } from '#shared/ids.ts';
+import { eventually } from '../../../support/eventually.ts';
 import {
   cleanPostgres,
   connectToPostgres,
@@ -72,7 +73,8 @@ test('a pool that has none says so, and has one as soon as there is one', async 
     detail: 'The store has no resources left.',
   });
   await setLimit(1);
-  await database.get(PID);
+  // The server counts a connection that it refused until its process has ended.
+  await eventually(() => database.get(PID));
 });
 
 test('a pool takes more once the limit was raised, and no more than it may', async () => {
