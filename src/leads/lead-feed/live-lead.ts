@@ -43,7 +43,7 @@ export async function readLiveLead(
 ): Promise<LiveLead | undefined> {
   const { number, position } = change;
   const ageMs = leads.clock.now() - position;
-  const at = { ...change, changedAt: leads.clock.monotonicMs() - ageMs };
+  const at = { ...change, sinceMs: leads.clock.monotonicMs() - ageMs };
   const { found, isAsNew } = await findLead(leads, at);
   if (!isAsNew && ageMs < REPLICA_LAG_MAX_MS) return undefined;
   const lead = await readIfThere(leads, number, visibility);
@@ -81,8 +81,8 @@ async function noteAhead(
   return (await noteRead(store, [read], toldChange)).get(number);
 }
 
-/** `changedAt`: on the monotonic clock. */
-type Dated = NotedLead & { changedAt: number };
+/** `sinceMs`: when it changed, on the monotonic clock. */
+type Dated = NotedLead & { sinceMs: number };
 type Found = { found: CachedLead | undefined; isAsNew: boolean };
 
 /**
@@ -93,7 +93,7 @@ async function findLead(leads: LiveLeads, change: Dated): Promise<Found> {
   const { cache, clock } = leads;
   const known = await loadLead(leads, change);
   if (known.isAsNew) return known;
-  cache.invalidate(change.number, Math.max(change.changedAt, clock.monotonicMs() - ASK_AGAIN_MS));
+  cache.invalidate(change.number, Math.max(change.sinceMs, clock.monotonicMs() - ASK_AGAIN_MS));
   return loadLead(leads, change);
 }
 
@@ -117,12 +117,12 @@ async function loadLead({ cache, directoryKey }: LiveLeads, change: Dated): Prom
  */
 function isAsNew(
   { found, result }: FoundLead,
-  { updatedAt, labels, changedAt, lookDigest }: Dated,
+  { updatedAt, labels, sinceMs, lookDigest }: Dated,
   directoryKey: Buffer,
 ): boolean {
   if (!found || found.issue.updatedAt < updatedAt) return false;
   if (found.issue.updatedAt > updatedAt) return true;
   if (lookDigest) return lookDigest.equals(lookDigestOf(directoryKey, found.lead));
   const hasItsLabels = foldLabels(found.issue.labels).join('\n') === foldLabels(labels).join('\n');
-  return hasItsLabels && result.entry.confirmedAt >= changedAt;
+  return hasItsLabels && result.entry.confirmedAt >= sinceMs;
 }

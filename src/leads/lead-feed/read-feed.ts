@@ -15,16 +15,13 @@ export type Feed = LiveLeads & {
   /** The place behind all changes. @throws {store-unavailable} */
   readEnd: () => Promise<FeedPlace | undefined>;
   /** Pages of the lead list that were noted as read, and their items. */
-  walked: WeakMap<LeadList, WalkedPage>;
+  walked: WeakMap<LeadList, readonly WalkedLead[]>;
   /** Makes sure that the store knows the repository. @throws {tracker-unavailable} */
   identify: () => Promise<void>;
 };
 
-/** A page of the lead list as items, newest first, and the changes that tell the same. */
-type WalkedPage = {
-  items: readonly { item: FeedItem; at: ListPlace }[];
-  shown: readonly FeedPlace[];
-};
+/** A lead of the list as an item, its place there, and the position of a change that tells the same. */
+type WalkedLead = { item: FeedItem; at: ListPlace; shownAt?: number };
 
 /** An item, and where a reader goes on that has it. */
 type FeedEntry = { item: FeedItem; position: FeedPosition };
@@ -100,29 +97,29 @@ async function walkList(
   const { value, cache } = isCut ? await list(fitting) : whole;
   refuseStale(cache);
   const { nextCursor } = value.pagination;
-  const { items, shown } = feed.walked.get(value) ?? (await noteWalked(feed, value));
-  const rest = items.filter(({ at }) => !walkedTo || !isBehind(at, walkedTo));
-  const isNew = (one: FeedPlace): boolean =>
-    !isBehind(place, one) &&
-    rest.some(({ at }) => at[1] === one[1]) &&
-    !before.some((known) => known.join() === one.join());
+  const leads = feed.walked.get(value) ?? (await noteWalked(feed, value));
+  const rest = leads.filter(({ at }) => !walkedTo || !isBehind(at, walkedTo));
+  let shown = before;
+  const entries = rest.map(({ item, at, shownAt }): FeedEntry => {
+    const change = shownAt !== undefined && ([shownAt, at[1]] as const);
+    if (change && !isBehind(place, change)) shown = [...shown, change].slice(0, SHOWN_MAX);
+    return { item, position: { place, walk: cursor, walkedTo: at, shown } };
+  });
   const next = {
     place,
     ...(nextCursor !== undefined && { walk: nextCursor }),
     ...(walkedTo && rest.length === 0 && { walkedTo }),
-    shown: [...before, ...shown.filter(isNew)].slice(0, SHOWN_MAX),
+    shown,
   };
-  const entries = rest.map(({ item, at }, index) => ({
-    item,
-    position: index === rest.length - 1 ? next : { ...next, walk: cursor, walkedTo: at },
-  }));
+  const last = entries.at(-1);
+  if (last) last.position = next;
   return { entries, next, hasMore: true, isWaiting: false };
 }
 
 async function noteWalked(
   { store, clock, walked, directoryKey }: Feed,
   list: LeadList,
-): Promise<WalkedPage> {
+): Promise<readonly WalkedLead[]> {
   const leads = list.items.map((lead) => ({
     number: Number(lead.id),
     updatedAt: Date.parse(lead.updatedAt),
@@ -131,14 +128,11 @@ async function noteWalked(
   }));
   const positions = await noteRead(store, leads);
   const position = clock.now();
-  const page = {
-    items: list.items.map((lead) => {
-      const number = Number(lead.id);
-      const at = [Date.parse(lead.createdAt), number] as const;
-      return { item: toChanged({ number, position }, lead), at };
-    }),
-    shown: [...positions].map(([number, at]) => [at, number] as const),
-  };
+  const page = list.items.map((lead) => {
+    const number = Number(lead.id);
+    const at = [Date.parse(lead.createdAt), number] as const;
+    return { item: toChanged({ number, position }, lead), at, shownAt: positions.get(number) };
+  });
   walked.set(list, page);
   return page;
 }
