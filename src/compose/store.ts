@@ -222,7 +222,7 @@ async function openServiceSqlite(path: string, opening: ServiceOpening): Promise
     await database.opened;
     return { ...(await toSqliteEngine(database, own.migrated)), close };
   } catch (error) {
-    await close();
+    await close().catch(() => undefined); // the start's error says more
     throw error;
   }
 }
