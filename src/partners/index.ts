@@ -174,7 +174,7 @@ function createBackground(
   { db, partners, filler, hearing, learnTime, workerLease, clock, log }: PartnersOptions,
   worker: EventWorker,
 ): BackgroundWork {
-  const purger = createReceiptPurger({ db, clock, log });
+  const purger = createReceiptPurger({ db, onDropped: () => worker.noteDropped(), clock, log });
   const silence = createSilenceWatch({ partners, hearing, clock, log });
   const jobs = {
     start: async () => {

@@ -2,7 +2,6 @@ import { type Clock, DAY, HOUR } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import type { Database } from '#shared/database.ts';
 import { createRepeating, type Repeating } from '#shared/resilience/repeating.ts';
-import { createWalTruncation } from '../worker/settle-event.ts';
 
 /** Lifetime of the keys of repeats, and of the payload of an event that failed, which a replay needs. */
 export const PAYLOAD_KEPT_MS = 30 * DAY;
@@ -28,25 +27,25 @@ const DROP_DIGESTS = `
        AND receipt <= (SELECT number FROM receipt WHERE received_at < @before ORDER BY received_at DESC LIMIT 1)
      LIMIT ${CHUNK_ROWS})`;
 
-/** Forgets what is 30 days old, in the store's files too, every hour. A store that fails is tried again with the next one. */
+/** Forgets what is 30 days old every hour; `onDropped` is to take it out of the store's files. A store that fails is tried again with the next one. */
 export function createReceiptPurger({
   db,
+  onDropped,
   clock,
   log,
 }: {
   db: Database;
+  onDropped: () => void;
   clock: Clock;
   log: Log;
 }): Repeating {
-  const walTruncation = createWalTruncation({ db, clock, log });
   const purge = async (): Promise<void> => {
     try {
       const { keys, payloads } = await purgeReceipts(db, clock.now() - PAYLOAD_KEPT_MS);
       if (keys + payloads > 0) {
-        walTruncation.noteDropped();
+        onDropped();
         log.info({ keys, payloads }, 'receipts purged');
       }
-      await walTruncation.run();
     } catch (error) {
       log.warn(errorFields(error), 'receipts could not be purged');
     }

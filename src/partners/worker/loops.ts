@@ -9,7 +9,7 @@ import type { IssueEditor } from './act/issue-editor.ts';
 import { createChangeProbe, giveBack, type Leasing } from './lease-events.ts';
 import { type Matching, matchEvents } from './match/match-event.ts';
 import type { Pause, TrackerPause } from './may-write.ts';
-import type { WalTruncation } from './settle-event.ts';
+import type { WalTruncation } from './wal-truncation.ts';
 import type { ActProgress, Stage, WorkItem } from './work-item.ts';
 
 /** Lets a loop sleep until there is something to do. */

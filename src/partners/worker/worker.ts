@@ -25,7 +25,8 @@ import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import { createLeasing, forgetLeases } from './lease-events.ts';
-import { createWalTruncation, dropsPayload, type WalTruncation } from './settle-event.ts';
+import { dropsPayload } from './settle-event.ts';
+import { createWalTruncation, type WalTruncation } from './wal-truncation.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Database } from '#shared/database.ts';
 import { readWorkCounts, type WorkCounts } from './work-counts.ts';
@@ -93,6 +94,8 @@ export type EventWorker = {
   start(): Promise<void>;
   /** Something new is due: to be called after every commit that queued events. */
   wake(): void;
+  /** Payloads were dropped elsewhere, which are to be in no file of the store either. */
+  noteDropped(): void;
   /** The credential for the tracker may be another one: a pause is questioned at once. */
   probeNow(): void;
   /** @throws {store-unavailable} */
@@ -122,6 +125,10 @@ export function createEventWorker(work: Workplace): EventWorker {
       running = [runMatching(loops), runActing(loops), runWatching(loops)];
     },
     wake: () => loops.alarms.match.ring(),
+    noteDropped: () => {
+      loops.walTruncation.noteDropped();
+      loops.alarms.act.ring();
+    },
     probeNow: () => {
       loops.pause.probeNow();
       loops.alarms.act.ring();
