@@ -1,6 +1,6 @@
 /** Work on the store as a whole, which opens it in ways of its own: backup, restore, a copy to the other engine, another `secretKey`. */
 import { existsSync } from 'node:fs';
-import * as postgres from '#adapters/postgres/exclusive.ts';
+import * as postgres from '#adapters/postgres/transfer/exclusive.ts';
 import type { Statements } from '#shared/database.ts';
 import { withStopped as withStoppedFile } from '#adapters/sqlite/transfer/exclusive.ts';
 import { type StoreAddress, storeUrl } from '#config/schema/values.ts';

@@ -20,6 +20,7 @@ import {
 import type { DirectoryStore } from '#leads/lead-store.ts';
 import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
 import type { WorkerLease } from '#partners/worker/background-work.ts';
+import { createWorkerLease, ownWork } from '#partners/worker/worker-lease.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { type Database, unavailable } from '#shared/database.ts';
@@ -155,7 +156,6 @@ async function openPostgres(url: string, { clock, log }: Opening): Promise<Engin
   const { openDatabase } = await import('#adapters/postgres/connection/database.ts');
   const { migrate } = await import('#adapters/postgres/migrate.ts');
   const { readServerInfo } = await import('#adapters/postgres/connection/server-info.ts');
-  const { createWorkerLease } = await import('#adapters/postgres/worker-lease.ts');
   const { searchPostgres } = await import('#catalog/reading/search.ts');
   const database = openDatabase({ url });
   try {
@@ -231,7 +231,6 @@ const DISK_FAILED = 'the disk of the store has failed, and nobody can say what i
 const THREAD_CRASHED = 'the writing thread has crashed';
 
 async function toSqliteEngine(database: Database, migrated: readonly Migration[]): Promise<Engine> {
-  const { ownWork } = await import('#adapters/sqlite/service-lock.ts');
   const { searchSqlite } = await import('#catalog/reading/search.ts');
   return {
     database,

@@ -5,7 +5,7 @@ import { createLimiter } from '#access/limit.ts';
 import type { TokenPrincipal } from '#access/tokens.ts';
 import { createCertificateSigner } from '#adapters/jose/certificates.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { ownWork } from '#adapters/sqlite/service-lock.ts';
+import { ownWork } from '#partners/worker/worker-lease.ts';
 import { type CatalogOptions, createCatalog } from '#catalog/index.ts';
 import { searchSqlite } from '#catalog/reading/search.ts';
 import { createReadRecord } from '#catalog/usage/record-reads.ts';

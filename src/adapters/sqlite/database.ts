@@ -1,23 +1,20 @@
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate as endOfTurn, setTimeout } from 'node:timers/promises';
 import type BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
-import type { Database, Listening, Reads, Transact } from '#shared/database.ts';
+import type { Database, Listening, Transact } from '#shared/database.ts';
+import { systemCodeOf } from '#shared/errors.ts';
 import { createQueue } from '#shared/resilience/queue.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import {
-  type Connection,
-  openConnection,
-  type StatementRunner,
-  toRows,
-  toStoredValues,
-} from './connection/connection.ts';
-import { guard, isBusy } from './connection/errors.ts';
+import { type Connection, openConnection } from './connection/connection.ts';
+import { guard, isBusy, translate } from './connection/errors.ts';
+import { createStatements, type StatementRequest, statementsOn } from './connection/statements.ts';
+import { createTransactions, type EngineTransaction } from '../transaction.ts';
+import { type Ask, CHANGED_ELSEWHERE, ChangedElsewhere, createBackend } from './writing/backend.ts';
 import {
   startWritingThread,
   type StartWritingThread,
   type WritingThreadOptions,
 } from './writing/thread.ts';
-import { type Ask, createBackend, createTransactions } from './writing/transactions.ts';
 
 /** Reads on one connection, at once; writes on another one. No reader sees what is not committed. */
 export type SqliteDatabase = Database & { readonly handle: BetterSqlite3.Database };
@@ -56,7 +53,7 @@ export function openDatabase(
     const lockWait = request.kind === 'begin' ? lockWaitMs : 0;
     return inOrder(() => whileBusy(lockWait, () => backend(request)));
   };
-  const { transaction, settled } = createTransactions(ask, reading);
+  const { transaction, settled } = createWriting(ask, reading);
   return {
     ...createDatabase(reading, transaction),
     writing,
@@ -94,7 +91,7 @@ export function openThreadedDatabase(
   reading.handle.pragma('query_only = ON');
   reading.waitAtMost(SERVICE_READ_WAIT_MS);
   const thread = startThread({ path, lockWaitMs: SERVICE_LOCK_WAIT_MS, ...options });
-  const { transaction, settled } = createTransactions(thread.ask, reading);
+  const { transaction, settled } = createWriting(thread.ask, reading);
   return {
     ...createDatabase(reading, transaction),
     opened: thread.opened,
@@ -115,7 +112,7 @@ function createDatabase(
   const dataVersion = createNextTurnFlight(async () => guard(() => reading.version()));
   const looks = new Set<() => void>();
   return {
-    ...createReads(reading),
+    ...statementsOn(reading),
     run: (...statement) => transaction((tx) => tx.run(...statement)),
     insert: (...rows) => transaction((tx) => tx.insert(...rows)),
     exec: (sql) => transaction((tx) => tx.exec(sql)),
@@ -131,13 +128,66 @@ function createDatabase(
   };
 }
 
-/** Runs each statement at once; that its caller waits for it is the other engine's need. */
-export function createReads(reading: StatementRunner): Reads {
+/** Statements on the event loop give way to others after so long. */
+const LOOP_HELD_MAX_MS = 5;
+
+/** Runs transactions on the connection that writes, one after the other. `settled`: nothing waits. */
+function createWriting(
+  ask: Ask,
+  reading: Connection,
+): { transaction: Transact; settled: () => Promise<void> } {
+  const takeTurn = createQueue();
+  const isRetryable = (error: unknown) => systemCodeOf(error) === CHANGED_ELSEWHERE;
+  const transactions = createTransactions({ toStatements: createStatements, isRetryable });
   return {
-    all: async (sql, values = {}) =>
-      guard(() => toRows(reading.all(sql, toStoredValues(sql, values)))) as never[],
-    get: async (sql, values = {}) =>
-      guard(() => toRows(reading.get(sql, toStoredValues(sql, values))))[0] as never,
+    transaction: transactions(
+      (run, tries) =>
+        run(begin(ask, tries === 1 ? reading : undefined)).catch((error: unknown) => {
+          throw translate(error);
+        }),
+      takeTurn,
+    ),
+    settled: () => takeTurn(async () => undefined),
+  };
+}
+
+/**
+ * Begins with the first write, in one message with it. What is read before needs no way to the connection that
+ * writes: in this process nobody writes meanwhile, and when another process has, the transaction is refused, and
+ * made once more without this.
+ */
+function begin(ask: Ask, reading?: Connection): EngineTransaction<StatementRequest, unknown> {
+  let begun: Promise<unknown> | undefined;
+  let hasRead = false;
+  const giveWay = createGivingWay();
+  const before = reading?.version();
+  return {
+    run: async (request) => {
+      if (reading && !begun && reading.isRead(request)) {
+        hasRead = true;
+        await giveWay();
+        return reading.run(request);
+      }
+      begun ??= ask({ kind: 'begin', hasRead });
+      return (await Promise.all([begun, ask(request)]))[1];
+    },
+    commit: async () => {
+      if (begun) await ask({ kind: 'commit' });
+      else if (reading?.version() !== before) throw new ChangedElsewhere();
+    },
+    rollback: async () => {
+      if (begun) await ask({ kind: 'rollback' }).catch(() => undefined);
+    },
+  };
+}
+
+/** Lets other work of the event loop through where it was held for long. */
+function createGivingWay(): () => Promise<void> {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < LOOP_HELD_MAX_MS) return;
+    await endOfTurn();
+    since = performance.now();
   };
 }
 

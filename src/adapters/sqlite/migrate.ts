@@ -7,9 +7,9 @@ import {
   readMigrationState,
   shippedMigrations,
 } from '../migrations.ts';
-import { createReads, type LocalDatabase } from './database.ts';
+import type { LocalDatabase } from './database.ts';
 import { guard } from './connection/errors.ts';
-import { createStatements } from './connection/connection.ts';
+import { createRunner, statementsOn } from './connection/statements.ts';
 
 /** @see applyMigrations */
 export function migrate(
@@ -27,7 +27,7 @@ export async function refuseOtherFile(path: string): Promise<void> {
   if (!existsSync(path)) return;
   const handle = guard(() => new BetterSqlite3(path, { readonly: true }));
   try {
-    await readMigrationState(createReads(createStatements(handle)), shippedMigrations('sqlite'));
+    await readMigrationState(statementsOn(createRunner(handle)), shippedMigrations('sqlite'));
   } finally {
     handle.close();
   }

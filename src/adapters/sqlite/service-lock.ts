@@ -2,7 +2,6 @@
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import BetterSqlite3 from 'better-sqlite3';
-import type { WorkerLease } from '#partners/worker/background-work.ts';
 import { type Clock, SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { StoreRefusal, unavailable } from '#shared/database.ts';
@@ -12,14 +11,6 @@ import { createPrivately } from './connection/store-file.ts';
 /** A service that is replaced ends within 10 s. */
 const WAIT_MS = 15 * SECOND;
 const LOOK_EVERY_MS = 100;
-
-/** The lease of whoever has the file: there is nobody to share its work with. */
-export const ownWork: WorkerLease = {
-  take: async () => true,
-  ask: async () => undefined,
-  isAsked: async () => false,
-  release: async () => undefined,
-};
 
 export type ServiceLock = { release(): void };
 

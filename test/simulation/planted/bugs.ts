@@ -5,8 +5,8 @@ export type Bug = { name: string; file: string; from: string; to: string };
 export const bugs: readonly Bug[] = [
   {
     name: 'an answer before the commit',
-    file: 'src/adapters/sqlite/writing/transactions.ts',
-    from: '      await committed;\n',
+    file: 'src/adapters/transaction.ts',
+    from: '    await committed;\n',
     to: '',
   },
   {

@@ -2,7 +2,7 @@ import type BetterSqlite3 from 'better-sqlite3';
 import { openConnection } from '#adapters/sqlite/connection/connection.ts';
 import { openThreadedDatabase } from '#adapters/sqlite/database.ts';
 import type { StartWritingThread } from '#adapters/sqlite/writing/thread.ts';
-import { createBackend, type Request } from '#adapters/sqlite/writing/transactions.ts';
+import { createBackend, type Request } from '#adapters/sqlite/writing/backend.ts';
 import type { Database, Statements, Tx } from '#shared/database.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 
@@ -106,11 +106,11 @@ function createAsk({
     answer(answers, what);
   };
   const serve = (request: Request): unknown => {
-    if (isPoisoned(request)) return respond({ ...POISON, tx: request.tx });
+    if (isPoisoned(request)) return respond(POISON);
     if (request.kind !== 'commit') return respond(request);
     const fate = faults.onCommit();
     if (fate === 'full') {
-      respond({ kind: 'rollback', tx: request.tx });
+      respond({ kind: 'rollback' });
       throw failure('SQLITE_FULL');
     }
     respond(request);
@@ -136,7 +136,7 @@ function createAsk({
 }
 
 /** Rows that the store refuses, whatever stands beside them. */
-function isPoisoned(request: Request): request is Extract<Request, { kind: 'insert' }> {
+function isPoisoned(request: Request): boolean {
   if (request.kind !== 'insert') return false;
   return request.rows.some((row) => row.includes(POISONED));
 }

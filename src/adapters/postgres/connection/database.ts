@@ -2,13 +2,7 @@ import type pg from 'pg';
 import { DAY } from '#shared/clock.ts';
 import { createQueue } from '#shared/resilience/queue.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import {
-  type Database,
-  type Statements,
-  type Tx,
-  type Values,
-  withoutWarning,
-} from '#shared/database.ts';
+import { type Database, type Statements, type Values, withoutWarning } from '#shared/database.ts';
 import {
   advisoryLocks,
   type RowsInto,
@@ -25,7 +19,8 @@ import {
   type PoolOptions,
   refuseSharedConnections,
 } from './pool.ts';
-import { createStatementReader, valuesOf } from './statement.ts';
+import { createStatementReader, type Statement, valuesOf } from './statement.ts';
+import { createTransactions, type EngineTransaction } from '../../transaction.ts';
 
 /** A pool of connections to one PostgreSQL database. */
 export type PostgresDatabase = Database & {
@@ -33,31 +28,33 @@ export type PostgresDatabase = Database & {
   refuseSharedConnections(): Promise<void>;
 };
 
+type DatabaseOptions = PoolOptions & {
+  /** Longest time in which a transaction may ask for nothing, in ms; default 2 s. */
+  idleMaxMs?: number;
+};
+
 const LOCK_EXCLUSIVELY = `SELECT pg_advisory_xact_lock(${advisoryLocks.exclusive})`;
 
-const TRIES = 3;
-
 /** Makes a pool; nothing is connected before the first statement. */
-export function openDatabase(options: PoolOptions): PostgresDatabase {
+export function openDatabase({ idleMaxMs, ...options }: DatabaseOptions): PostgresDatabase {
   const pool = openPool(options);
   const read = createStatementReader();
-  const run = (client: pg.PoolClient, sql: string, values: Values | undefined): Promise<Result> => {
-    if (!values) return guard(() => client.query({ text: sql, ...UNHURRIED }));
-    const statement = read(sql);
-    const { name, text } = statement;
-    const query = { name, text, values: valuesOf(statement, values), rowMode: 'array' } as const;
-    return guard(() => client.query<unknown[]>(query));
-  };
-  const transact = <T>(work: (tx: Tx) => Promise<T>, lock?: string): Promise<T> =>
-    lend(pool, (client) => inTransaction((...input) => run(client, ...input), work, lock));
+  const lending = <T>(work: (run: Run) => Promise<T>) => lend(pool, read, work);
+  const transactions = createTransactions({
+    toStatements: createStatements,
+    isRetryable,
+    idleMaxMs,
+  });
+  const statements = createStatements((request) => lending((run) => run(request)));
   let closed: Promise<void> | undefined;
-  const statements = createStatements((...input) => lend(pool, (client) => run(client, ...input)));
-  // An instance has one queue of these: they would only wait for each other, and each take a connection for it.
-  const takeTurn = createQueue();
   return {
     ...statements,
-    transaction: (work) => withRetries(() => transact(work)),
-    exclusive: (work) => takeTurn(() => withRetries(() => transact(work, LOCK_EXCLUSIVELY))),
+    transaction: transactions((make) => lending((run) => make(begin(run)))),
+    // An instance has one queue of these: they would only wait for each other, and each take a connection for it.
+    exclusive: transactions(
+      (make) => lending((run) => make(begin(run, LOCK_EXCLUSIVELY))),
+      createQueue(),
+    ),
     dataVersion: createVersionReader(statements),
     // Dropped content stays in the server's files until it cleans them up; it was encrypted.
     truncateWal: async () => true,
@@ -67,94 +64,78 @@ export function openDatabase(options: PoolOptions): PostgresDatabase {
   };
 }
 
+/** Without values it may be several statements, which may take as long as they need. */
+type Request = { sql: string; values?: Values };
 type Result = pg.QueryArrayResult;
+type Run = (request: Request) => Promise<Result>;
 
-/** The driver takes several statements at once when they have no values. They may take as long as they need. */
 const UNHURRIED = { query_timeout: DAY, rowMode: 'array' } as const;
 
-/** A connection that is lost, or may be, is not used again. */
-async function lend<T>(pool: Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await guard(() => pool.connect());
-  try {
-    const result = await work(client);
-    client.release();
-    return result;
-  } catch (error) {
-    client.release(isConnectionLost(error));
-    throw error;
-  }
+function toQuery({ name, text, parameters }: Statement, values: Values) {
+  return { name, text, values: valuesOf(parameters, values), rowMode: 'array' } as const;
 }
 
-type Run = (sql: string, values: Values | undefined) => Promise<Result>;
-
-/**
- * Begins with the first statement, which is on its way before the server has answered, as is the commit behind
- * statements that nobody waits for.
- */
-async function inTransaction<T>(run: Run, work: (tx: Tx) => Promise<T>, lock?: string): Promise<T> {
-  let begun: Promise<unknown> | undefined;
-  let isOver = false;
-  /** The first one is the cause of all behind it. */
-  let failure: { error: unknown } | undefined;
-  const send: Run = async (...statement) => {
+/** Gives a connection to `work`. One that is lost, or may be, is not used again. */
+async function lend<T>(
+  pool: Pool,
+  read: (sql: string) => Statement,
+  work: (run: Run) => Promise<T>,
+): Promise<T> {
+  const client = await guard(() => pool.connect());
+  let lost: { error: unknown } | undefined;
+  const run: Run = async ({ sql, values }) => {
+    if (lost) throw lost.error;
+    const query = values ? toQuery(read(sql), values) : { text: sql, ...UNHURRIED };
     try {
-      return await run(...statement);
+      return await guard(() => client.query<unknown[]>(query));
     } catch (error) {
-      failure ??= { error };
-      throw failure.error;
+      if (isConnectionLost(error)) lost = { error };
+      throw error;
     }
   };
-  const begin = (): Promise<unknown> =>
-    withoutWarning(
-      Promise.all(['BEGIN', ...(lock === undefined ? [] : [lock])].map((sql) => send(sql, {}))),
-    );
-  const tx = createStatements(async (sql, values) => {
-    // It would be in nobody's transaction, or in somebody else's.
-    if (isOver) throw new Error('the transaction is over');
-    begun ??= begin();
-    return send(sql, values);
-  });
   try {
-    const result = await work(tx as Tx).finally(() => {
-      isOver = true;
-    });
-    if (begun && !(await commit(send))) throw failure?.error ?? new Error(NOT_COMMITTED);
-    return result;
-  } catch (error) {
-    if (begun && !isConnectionLost(error)) await run('ROLLBACK', {});
-    throw error;
+    return await work(run);
+  } finally {
+    client.release(lost !== undefined);
   }
 }
 
+/** Begins with the first statement, which is on its way before the server has answered. */
+function begin(run: Run, lock?: string): EngineTransaction<Request, Result> {
+  let begun: Promise<unknown> | undefined;
+  return {
+    run: async (request) => {
+      begun ??= Promise.all(
+        ['BEGIN', ...(lock === undefined ? [] : [lock])].map((sql) => run({ sql, values: {} })),
+      );
+      return (await Promise.all([begun, run(request)]))[1];
+    },
+    commit: async () => {
+      // The server rolls back what a statement failed in, and calls that no failure.
+      if (begun && (await run(COMMIT)).command !== 'COMMIT') throw new Error(NOT_COMMITTED);
+    },
+    rollback: async () => {
+      if (begun) await run(ROLLBACK);
+    },
+  };
+}
+
+const COMMIT = { sql: 'COMMIT', values: {} };
+const ROLLBACK = { sql: 'ROLLBACK', values: {} };
 const NOT_COMMITTED = 'a statement failed: the transaction was not committed';
-
-/** False: the server rolled back what a statement failed in, which it calls no failure. */
-async function commit(run: Run): Promise<boolean> {
-  return (await run('COMMIT', {})).command === 'COMMIT';
-}
-
-async function withRetries<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isRetryable(error) || tries >= TRIES) throw error;
-    }
-  }
-}
 
 function createStatements(run: Run): Statements {
   const all = async <Row>(sql: string, values: Values): Promise<Row[]> => {
-    const { fields, rows } = await run(sql, values);
+    const { fields, rows } = await run({ sql, values });
     const names = fields.map(({ name }) => toCamelCase(name));
     return rows.map((row) => toRow(names, row) as Row);
   };
   const get = async (sql: string, values: Values) => (await all<never>(sql, values))[0];
-  const change = async (sql: string, values: Values) => (await run(sql, values)).rowCount ?? 0;
+  const change = async (sql: string, values: Values) => (await run({ sql, values })).rowCount ?? 0;
   const insert = async ({ all: sql }: RowsInto, rows: readonly object[]): Promise<void> => {
-    if (rows.length > 0) await run(sql, { rows: toRecords(rows) });
+    if (rows.length > 0) await run({ sql, values: { rows: toRecords(rows) } });
   };
-  const exec = async (sql: string): Promise<void> => void (await run(sql, undefined));
+  const exec = async (sql: string): Promise<void> => void (await run({ sql }));
   return {
     all: (sql, values = {}) => withoutWarning(all(sql, values)),
     get: (sql, values = {}) => withoutWarning(get(sql, values)),

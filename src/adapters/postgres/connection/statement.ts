@@ -53,7 +53,7 @@ function parse(sql: string): Statement {
  * The values in the order of the parameters. PostgreSQL's text has no NUL: it becomes U+FFFD, in what
  * is written and in what is looked for alike.
  */
-export function valuesOf({ parameters }: Statement, values: Values): unknown[] {
+export function valuesOf(parameters: Statement['parameters'], values: Values): unknown[] {
   return parameters.map((name) => {
     if (!(name in values)) throw new Error(`no value for @${name}`);
     return withoutNul(values[name] ?? null);

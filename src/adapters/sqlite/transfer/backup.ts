@@ -8,8 +8,7 @@ import type { TableDigest } from './digest.ts';
 import { readMigrationState, shippedMigrations } from '../../migrations.ts';
 import { unavailable } from '#shared/database.ts';
 import { guard } from '../connection/errors.ts';
-import { createStatements } from '../connection/connection.ts';
-import { createReads } from '../database.ts';
+import { createRunner, statementsOn } from '../connection/statements.ts';
 import { openDraft } from './draft.ts';
 import { type BackupOrigin, countRows, writeManifest } from './tables.ts';
 
@@ -113,7 +112,7 @@ function copyErrors<T>(file: string, work: () => T): T {
 async function beginReading(handle: BetterSqlite3.Database): Promise<void> {
   guard(() => handle.exec('PRAGMA query_only = ON; BEGIN'));
   const { applied } = await readMigrationState(
-    createReads(createStatements(handle)),
+    statementsOn(createRunner(handle)),
     shippedMigrations('sqlite'),
   );
   if (applied.length === 0) throw unavailable('The store has nothing of Trackport in it.');

@@ -4,8 +4,7 @@ import { refuseOtherSchema, shippedMigrations } from '../../migrations.ts';
 import { type Tx, unavailable } from '#shared/database.ts';
 import { createPrivately } from '../connection/store-file.ts';
 import { guard, isBusy } from '../connection/errors.ts';
-import { createStatements } from '../connection/connection.ts';
-import { runStatement, toTx } from '../writing/transactions.ts';
+import { createRunner, statementsOn } from '../connection/statements.ts';
 import { refuseUnlessEmpty } from '../../transfer/tables.ts';
 import { refuseOtherFile } from '../migrate.ts';
 import { lockForCommand } from '../service-lock.ts';
@@ -51,8 +50,7 @@ function openExclusively(path: string): ExclusiveStore {
       handle.pragma('journal_mode = DELETE');
       handle.pragma('secure_delete = ON');
       handle.exec('BEGIN EXCLUSIVE');
-      const statements = createStatements(handle);
-      const tx = toTx(0, async (request) => guard(() => runStatement(statements, request)));
+      const tx = statementsOn(createRunner(handle)) as Tx;
       return { ...tx, handle, file, close: () => handle.close() };
     } catch (error) {
       handle.close();

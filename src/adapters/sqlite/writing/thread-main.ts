@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type Connection, openConnection } from '../connection/connection.ts';
 import { isDiskFailure } from '../connection/errors.ts';
 import { type Response, type ThreadOptions, toErrorData } from './thread.ts';
-import { createBackend, type Request } from './transactions.ts';
+import { createBackend, type Request } from './backend.ts';
 
 /** Bytes of the write-ahead log from which on it is moved into the database, behind the responses: few stops under load. */
 const LOG_BYTES = 16 * 1024 * 1024;

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { systemCodeOf } from '#shared/errors.ts';
 import { entryUrl } from '#shared/program.ts';
 import { translate } from '../connection/errors.ts';
-import type { Ask, Request } from './transactions.ts';
+import type { Ask, Request } from './backend.ts';
 
 export type ThreadOptions = {
   /** The SQLite file. */

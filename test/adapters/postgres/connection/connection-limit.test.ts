@@ -54,7 +54,7 @@ test('calls take turns on those that there are, whether the pool has them yet or
 });
 
 test('who gets no turn in time is told to come again', async () => {
-  const { database } = await limitedTo(1, 1000);
+  const { database } = await limitedTo(1, 500);
   await database.transaction(async (session) => {
     await session.get(PID);
     for (const _try of [1, 2])

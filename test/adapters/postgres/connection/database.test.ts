@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Statements, Tx } from '#shared/database.ts';
 import { createWriteCheck } from '#adapters/write-check.ts';
+import { MINUTE } from '#shared/clock.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import {
   connectToPostgres,
@@ -346,7 +347,8 @@ describe('trouble is store-unavailable, and ends by itself:', () => {
 
   test('a pool that has none to give', async () => {
     const { url } = await emptyPostgres();
-    const database = openDatabase({ url, connectionsMax: 1, connectTimeoutMs: 2000 });
+    const options = { url, connectionsMax: 1, connectTimeoutMs: 2000, idleMaxMs: MINUTE };
+    const database = openDatabase(options);
     onTestFinished(() => database.close());
     await database.transaction(async () => {
       await expect(database.get('SELECT 1')).rejects.toMatchObject(unavailable);
@@ -355,7 +357,9 @@ describe('trouble is store-unavailable, and ends by itself:', () => {
   });
 
   test('a statement that takes too long, and a lock that nobody gives back', async () => {
-    const database = await opened();
+    const own = await emptyPostgres();
+    const database = await withTable(await connectToPostgres(own));
+    const another = await connectToPostgres(own);
     await insert(database, 1);
     const slow = database.transaction(async (session) => {
       await session.exec('SET LOCAL statement_timeout = 20');
@@ -365,7 +369,7 @@ describe('trouble is store-unavailable, and ends by itself:', () => {
     const update = "UPDATE note SET body = 'x' WHERE id = 1";
     await database.transaction(async (session) => {
       await session.run(update);
-      const waiting = database.transaction(async (other) => {
+      const waiting = another.transaction(async (other) => {
         await other.exec('SET LOCAL lock_timeout = 20');
         await other.run(update);
       });

@@ -1,6 +1,14 @@
-import type { WorkerLease } from '#partners/worker/background-work.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import type { Statements } from '#shared/database.ts';
+import type { WorkerLease } from './background-work.ts';
+
+/** Right of whoever has the store for itself: there is nobody to share its work with. */
+export const ownWork: WorkerLease = {
+  take: async () => true,
+  ask: async () => undefined,
+  isAsked: async () => false,
+  release: async () => undefined,
+};
 
 /** Length of a lease that its holder does not renew. */
 const LEASE_MS = 15 * SECOND;

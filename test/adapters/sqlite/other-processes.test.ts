@@ -1,12 +1,10 @@
 import { statSync } from 'node:fs';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { SECOND } from '#shared/clock.ts';
 import type { Statements } from '#shared/database.ts';
-import { connectTo, temporaryDatabase, threadedDatabase } from '../../../support/stores.ts';
+import { connectTo, temporaryDatabase, threadedDatabase } from '../../support/stores.ts';
 
 const PUT = 'UPDATE write_check SET filler = zeroblob(@at)';
-const FAIL = "INSERT INTO write_check (one, filler) VALUES (2, x'')";
 const read = (database: Pick<Statements, 'get'>) =>
   database.get('SELECT length(filler) AS at FROM write_check');
 
@@ -16,28 +14,15 @@ const engines: [string, () => SqliteDatabase | Promise<SqliteDatabase>][] = [
 ];
 
 describe.each(engines)('a transaction %s', (_name, open) => {
-  test('is committed with what nobody waited for', async () => {
+  test('that reads first is made once while nobody else writes, also the first of all', async () => {
     const database = await open();
-    await database.transaction(async (tx) => void tx.run(PUT, { at: 1 }));
-    expect(await read(database)).toEqual({ at: 1 });
-  });
-
-  test('is undone when a statement fails, though nobody waited for it or minded', async () => {
-    const database = await open();
-    const works: ((tx: Statements) => Promise<unknown>)[] = [
-      async (tx) => void tx.run(FAIL),
-      (tx) => tx.run(FAIL).catch(() => undefined),
-    ];
-    for (const work of works) {
-      const failing = database.transaction(async (tx) => {
-        await tx.run(PUT, { at: 2 });
-        await work(tx);
-      });
-      await expect(failing).rejects.toThrow('CHECK constraint failed');
-      expect(await read(database)).toEqual({ at: 0 });
-    }
-    await database.run(PUT, { at: 3 });
-    expect(await read(database)).toEqual({ at: 3 });
+    let runs = 0;
+    await database.transaction(async (tx) => {
+      runs += 1;
+      await read(tx);
+      await tx.run(PUT, { at: 1 });
+    });
+    expect(runs).toBe(1);
   });
 
   test('that decides by what another process changes meanwhile decides anew, once', async () => {
@@ -79,39 +64,6 @@ describe.each(engines)('a transaction %s', (_name, open) => {
     });
     await expect(passing).rejects.toThrow('no such column');
     expect(await read(database)).toEqual({ at: 0 });
-  });
-
-  test('cannot be used when it is over', async () => {
-    const database = await open();
-    let kept: Statements | undefined;
-    await database.transaction(async (tx) => void (kept = tx));
-    await expect(kept?.run(PUT, { at: 1 })).rejects.toThrow('the transaction is over');
-  });
-
-  test('within another one is refused at once: it would wait for itself', async () => {
-    const database = await open();
-    const outer = database.transaction(() => database.run(PUT, { at: 1 }));
-    await expect(outer).rejects.toThrow('would wait for itself');
-    await database.run(PUT, { at: 2 });
-  });
-
-  test('that waits for something else is undone after 2 s, and the next goes on', async () => {
-    const database = await open();
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const begun = Promise.withResolvers<void>();
-    const idle = database.transaction(async (tx) => {
-      await tx.run(PUT, { at: 1 });
-      begun.resolve();
-      await new Promise<never>(() => undefined);
-    });
-    const failed = idle.catch((error: unknown) => error);
-    await begun.promise;
-    const next = database.run(PUT, { at: 2 });
-    await vi.advanceTimersByTimeAsync(2 * SECOND);
-    expect(await failed).toMatchObject({ message: expect.stringContaining('waited 2000 ms') });
-    await next;
-    expect(await read(database)).toEqual({ at: 2 });
   });
 });
 

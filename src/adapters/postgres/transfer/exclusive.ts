@@ -1,10 +1,10 @@
 import { SECOND } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import { refuseOtherSchema, shippedMigrations } from '../migrations.ts';
-import { refuseUnlessEmpty } from '../transfer/tables.ts';
+import { refuseOtherSchema, shippedMigrations } from '../../migrations.ts';
+import { refuseUnlessEmpty } from '../../transfer/tables.ts';
 import { type Statements, type Tx, unavailable } from '#shared/database.ts';
-import { type PostgresDatabase, openDatabase } from './connection/database.ts';
-import { migrate } from './migrate.ts';
+import { type PostgresDatabase, openDatabase } from '../connection/database.ts';
+import { migrate } from '../migrate.ts';
 
 /** The other store may keep the transaction waiting for as long as this. */
 const IDLE_MAX_MS = 3600 * SECOND;
@@ -70,7 +70,7 @@ async function withConnections<T>(
   url: string,
   work: (database: PostgresDatabase) => Promise<T>,
 ): Promise<T> {
-  const database = openDatabase({ url, connectionsMax });
+  const database = openDatabase({ url, connectionsMax, idleMaxMs: IDLE_MAX_MS });
   try {
     return await work(database);
   } finally {
