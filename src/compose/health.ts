@@ -1,4 +1,4 @@
-import type { CheckResult, HealthCheck } from '#http/readiness.ts';
+import type { HealthCheck, PartReport } from '#http/routes/operations.ts';
 import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';
@@ -6,12 +6,31 @@ import type { Bearer, App } from './app.ts';
 import type { Store } from './store.ts';
 import type { Tracker } from './tracker.ts';
 
+/**
+ * All that concern the configuration in force, for `/readyz`. Only the store takes the instance out of service: the
+ * others report how they are, which is for people to read.
+ */
+export function healthChecks({
+  store,
+  tracker,
+  partners,
+  bearer,
+}: App): Record<string, HealthCheck> {
+  return {
+    store: storeCheck(store),
+    tracker: trackerCheck(tracker),
+    worker: workerCheck(partners),
+    ...(partners.hasPartners() && { directory: directoryCheck(partners) }),
+    ...(bearer && { issuer: issuerCheck(bearer) }),
+  };
+}
+
 /** A store that cannot be read, or takes no deliveries, takes the instance out of service. */
 function storeCheck(store: Store): HealthCheck {
   return async () => {
     await store.checkReading();
     await store.writes.check();
-    return { isReady: true, state: 'ok' };
+    return { state: 'ok' };
   };
 }
 
@@ -25,20 +44,20 @@ function trackerCheck(tracker: Tracker): HealthCheck {
   };
 }
 
-function trackerConditionCheck(tracker: Tracker): () => CheckResult {
+function trackerConditionCheck(tracker: Tracker): () => PartReport {
   return () => {
     const quota = tracker.leadTracker.quota();
     const left =
       quota && `${quota.remaining} of ${quota.limit} calls left until ${toRfc3339(quota.resetAt)}.`;
-    if (quota?.remaining === 0) return { isReady: true, state: 'exhausted', detail: `${left}` };
+    if (quota?.remaining === 0) return { state: 'exhausted', detail: `${left}` };
     const condition = tracker.condition();
     if (condition.state === 'failing') {
       const { cause, since } = condition;
       const detail = `Calls have failed since ${toRfc3339(since)}. Last cause: ${cause}.`;
-      return { isReady: true, state: 'failing', detail };
+      return { state: 'failing', detail };
     }
     const detail = condition.state === 'ok' ? left : 'No call has succeeded yet.';
-    return { isReady: true, state: condition.state, detail };
+    return { state: condition.state, detail };
   };
 }
 
@@ -51,10 +70,9 @@ export function workerCheck(partners: Pick<Partners, 'workerStatus'>): HealthChe
     const status = await partners.workerStatus();
     const { state, lackedPartners } = status;
     const isWell = state === 'running' || state === 'standby';
-    if (isWell && lackedPartners.length > 0)
-      return { isReady: true, state: 'lacking', detail: LACKING };
+    if (isWell && lackedPartners.length > 0) return { state: 'lacking', detail: LACKING };
     const detail = detailOf(status);
-    return { isReady: true, state: state === 'running' ? 'ok' : state, detail };
+    return { state: state === 'running' ? 'ok' : state, detail };
   };
 }
 
@@ -75,7 +93,7 @@ function directoryCheck(partners: Partners): HealthCheck {
     const { directory } = await partners.workerStatus();
     const { state, issues, lastError } = directory;
     const lastFailure = lastError === undefined ? '' : ` Last failure: ${lastError}.`;
-    return { isReady: true, state, detail: `${issues} issues seen.${lastFailure}` };
+    return { state, detail: `${issues} issues seen.${lastFailure}` };
   };
 }
 
@@ -84,25 +102,8 @@ function issuerCheck({ verifier }: Bearer): HealthCheck {
   return () => {
     const { state, keys, failure } = verifier.status();
     const known = keys === 1 ? '1 key known.' : `${keys} keys known.`;
-    if (state === 'unknown')
-      return { isReady: true, state, detail: 'Not asked in the last 24 hours.' };
+    if (state === 'unknown') return { state, detail: 'Not asked in the last 24 hours.' };
     const lastFailure = failure === undefined ? '' : ` Last failure: ${failure}`;
-    return { isReady: true, state, detail: `${known}${lastFailure}` };
-  };
-}
-
-/** All that concern the configuration in force. */
-export function healthChecks({
-  store,
-  tracker,
-  partners,
-  bearer,
-}: App): Record<string, HealthCheck> {
-  return {
-    store: storeCheck(store),
-    tracker: trackerCheck(tracker),
-    worker: workerCheck(partners),
-    ...(partners.hasPartners() && { directory: directoryCheck(partners) }),
-    ...(bearer && { issuer: issuerCheck(bearer) }),
+    return { state, detail: `${known}${lastFailure}` };
   };
 }

@@ -21,7 +21,7 @@ export async function renderOpenApi(): Promise<string> {
     publicUrl: () => '',
     refusalLimiter: { take: notServing },
   };
-  const app = createPublicServer(options, { ...unservedUseCases(), operations: unserved });
+  const app = createPublicServer(options, unservedUseCases(), { operations: unserved });
   try {
     await app.ready();
     return renderDocument(buildDocument(app.routes));

@@ -1,8 +1,9 @@
 /**
  * The composition root. A start: configuration and log, then in `open` the store (`store.ts`), all that stands on it
- * (`app.ts`), the servers (`http/server.ts`) and the worker, each in its place; below it stopping and reloading. What is
- * acquired is given back last first, by a stop as well as by a start that fails half-way.
+ * (`app.ts`), the servers and the worker, each in its place; then stopping, and reloading. What is acquired is given
+ * back last first, by a stop as well as by a start that fails half-way.
  */
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { Access } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
@@ -13,7 +14,8 @@ import { readTracing, type TracingChoice } from '#config/tracing.ts';
 import { configWarnings } from '#config/warnings.ts';
 import { createOperationsServer, createPublicServer, type ServerOptions } from '#http/server.ts';
 import type { Area, HttpApp, UseCases } from '#http/context.ts';
-import { createServiceReports, type ServiceReports } from '#http/readiness.ts';
+import { createServiceReports, type ServiceReports } from '#http/routes/operations.ts';
+import { type ServerLoad, watchLoad } from '#http/server-load.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createRunIds } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
@@ -23,7 +25,6 @@ import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanu
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
 import { type App, createApp } from './app.ts';
-import { closeInTime, cutInTime, drain, watchLoad } from './stop.ts';
 import { listenError, type PortSetter, storeError } from './start-error.ts';
 import { openServiceStore, type ServiceOpening, type Store } from './store.ts';
 import { healthChecks } from './health.ts';
@@ -143,22 +144,24 @@ async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
   const servers = await createServers(app, state, start.limits);
   if (servers.operations) await listenForOperations(app, servers.operations);
   const load = watchLoad(servers.public.server); // requests in flight, for the stop
+  // Ready from here on: for `/readyz` it is enough that the store takes reads and writes.
   const url = serverUrl(await listen(servers.public, config.server));
   const publicUrl = (state.publicUrl ??= url);
   let deadline: number | undefined;
   const close = () => closeInTime(servers.public, clock, deadline ?? clock.monotonicMs());
   cleanup.push('the server', close);
-  // Matching, acting, the crawl and the purge begin, or this instance of several stands by.
+  // Matching, acting, the crawl and the purge begin, or this instance of several stands by and looks every two seconds.
   cleanup.push('the worker', () => app.partners.stop());
   await app.partners.start();
 
   const stop = async (): Promise<void> => {
-    state.isStopping = true;
+    state.isStopping = true; // `/readyz` turns to 503
     log.info({}, 'stopping');
     const delayMs = config.server.stopDelay;
     void cutInTime(clock, delayMs, cut);
     void clock.sleep(delayMs, { unref: true }).then(() => state.ending.abort());
     deadline = await drain({ clock, delayMs, load, work: app.partners.stop() });
+    // The servers, the portal, the records of `app.ts` (each is written), the lead feed, the store, the traces.
     await cleanup.releaseAll();
     log.info({}, 'stopped');
   };
@@ -203,14 +206,13 @@ async function createServers(
     refusalLimiter: createLimiter({ clock, limitPerMinute: refusedPerMinute }),
     parseJson: bodies.parse,
   };
-  const reports = createServiceReports(
-    { clock, log },
-    {
-      metrics: registry,
-      checks: () => healthChecks(app),
-      isStopping: () => state.isStopping,
-    },
-  );
+  const reports = createServiceReports({
+    metrics: registry,
+    checks: () => healthChecks(app),
+    isStopping: () => state.isStopping,
+    clock,
+    log,
+  });
   const useCases: UseCases = {
     access,
     leads,
@@ -220,14 +222,14 @@ async function createServers(
     trackerWebhook,
     ending: state.ending.signal,
     bearer,
-    operations: opsPort === undefined ? reports : undefined,
     securityContact,
   };
-  const forEverybody = createPublicServer(options, useCases, await openPortal(app, reports));
-  if (opsPort === undefined) return { public: forEverybody };
+  const portal = await openPortal(app, reports);
+  if (opsPort === undefined)
+    return { public: createPublicServer(options, useCases, { portal, operations: reports }) };
   // Its own requests are not worth measuring, and a registry takes each metric once.
   const operations = createOperationsServer({ ...options, metrics: new Registry() }, reports);
-  return { public: forEverybody, operations };
+  return { public: createPublicServer(options, useCases, { portal }), operations };
 }
 
 /** Loaded where one is configured: nobody else pays for it. */
@@ -276,4 +278,75 @@ async function openTracing(
   const tracing = createTracing({ settings, clock, log });
   cleanup.push('the traces', () => tracing.close());
   return tracing;
+}
+
+// A stop takes no 10 s beyond its delay, from whose end these are counted.
+
+/** Requests to the tracker that are still under way are ended. */
+const CUT_AFTER_MS = 7000;
+/** Requests in flight are waited for no longer. */
+const DRAIN_MS = 8000;
+
+const LOOK_EVERY_MS = 20;
+
+/**
+ * Takes no more connections, ends the rest once they have a response, and cuts those that are open after `deadline`
+ * (ms of the monotonic clock).
+ */
+async function closeInTime(fastify: HttpApp, clock: Clock, deadline: number): Promise<void> {
+  const cut = new AbortController();
+  const cutting = clock
+    .sleep(deadline - clock.monotonicMs(), { signal: cut.signal, unref: true })
+    .then(() => fastify.server.closeAllConnections())
+    .catch(() => undefined);
+  await fastify.close();
+  cut.abort(new Error('closed in time'));
+  await cutting;
+}
+
+type Drain = {
+  clock: Clock;
+  /** Time in which everything is served as before, so that load balancers can notice. */
+  delayMs: number;
+  load: ServerLoad;
+  /** Finished meanwhile. */
+  work: Promise<unknown>;
+};
+
+/**
+ * Keeps listening until the work is done, nothing is in flight and nobody came for a moment: a
+ * connection that the system has taken, and this process has not yet, would be reset. Load balancers
+ * see `/readyz` turn 503 meanwhile rather than a refused connection. Returns until when the rest of the
+ * stop should be done.
+ */
+export async function drain({ clock, delayMs, load, work }: Drain): Promise<number> {
+  const isDone = watchEnd(work);
+  load.endConnections();
+  if (delayMs > 0) await clock.sleep(delayMs);
+  const deadline = clock.monotonicMs() + DRAIN_MS;
+  const isLate = (): boolean => clock.monotonicMs() >= deadline - DRAIN_MS / 4;
+  let arrivals: number;
+  do {
+    arrivals = load.arrivals();
+    await clock.sleep(LOOK_EVERY_MS);
+    // A busy process wakes late, before it has looked at its port: one turn takes what waits there.
+    await eventLoopTurn();
+  } while ((!isDone() || load.inFlight() > 0 || load.arrivals() > arrivals) && !isLate());
+  await work;
+  return deadline;
+}
+
+function watchEnd(work: Promise<unknown>): () => boolean {
+  let isDone = false;
+  const end = (): void => {
+    isDone = true;
+  };
+  work.then(end, end);
+  return () => isDone;
+}
+
+/** The worker finishes its step, but a tracker that hangs must not hold up the stop. */
+async function cutInTime(clock: Clock, delayMs: number, cut: AbortController): Promise<void> {
+  await clock.sleep(delayMs + CUT_AFTER_MS, { unref: true });
+  cut.abort(new DOMException('the service stops', 'TimeoutError'));
 }

@@ -27,7 +27,6 @@ import type { Leads } from '#leads/index.ts';
 import type { TrackerDelivery, TrackerEvent } from '#leads/lead-tracker.ts';
 import type { Partners } from '#partners/index.ts';
 import type { Idempotency } from '#shared/idempotency.ts';
-import type { ServiceReports } from './readiness.ts';
 import type { PartnerRegistry } from './telemetry/partner-metrics.ts';
 
 /** A Fastify instance whose routes are typed by their zod schemas. */
@@ -146,8 +145,6 @@ export type UseCases = {
   ending: AbortSignal;
   /** Without an issuer nothing that takes bearer tokens is served. */
   bearer?: BearerUseCases | undefined;
-  /** Left out when they have a port of their own: see `createOperationsServer`. */
-  operations?: ServiceReports | undefined;
   /** As `server.securityContact`. */
   securityContact?: string | undefined;
 };

@@ -46,8 +46,7 @@ import { githubWebhookRoutes } from './routes/github-webhook.ts';
 import { landingRoutes } from './routes/landing.ts';
 import { leadRoutes } from './routes/leads.ts';
 import { leadFeedRoutes } from './routes/lead-feed.ts';
-import type { ServiceReports } from './readiness.ts';
-import { operationRoutes } from './routes/operations.ts';
+import { operationRoutes, type ServiceReports } from './routes/operations.ts';
 import { partnerRoutes } from './routes/partners.ts';
 import { meRoutes } from './routes/me.ts';
 import { problemRoutes } from './routes/problems.ts';
@@ -80,14 +79,20 @@ export type ServerOptions = {
   tracing?: Tracing;
 };
 
-/** The public server: not listening yet. The portal is another folder's, so it comes as a whole. */
+/**
+ * The public server: not listening yet. The portal is another folder's, so it comes as a whole; `operations` is left out
+ * where they have a port of their own: see `createOperationsServer`.
+ */
 export function createPublicServer(
   options: ServerOptions,
   useCases: UseCases,
-  portal?: Area,
+  {
+    portal,
+    operations,
+  }: { portal?: Area | undefined; operations?: ServiceReports | undefined } = {},
 ): HttpApp {
   const { app, context } = createServer(options);
-  const { bearer, operations } = useCases;
+  const { bearer } = useCases;
   const places = { hasPortal: portal !== undefined, hasOperations: operations !== undefined };
   const areas: (Area | undefined)[] = [
     operations && ((scope) => operationRoutes(scope, operations)),

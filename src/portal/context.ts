@@ -4,7 +4,7 @@ import type { Sessions } from '#access/sessions/sessions.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
 import type { HttpContext } from '#http/context.ts';
-import type { Readiness } from '#http/readiness.ts';
+import type { Readiness } from '#http/routes/operations.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { LeadFeed } from '#leads/lead-feed/lead-feed.ts';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';

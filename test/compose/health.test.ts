@@ -26,17 +26,17 @@ async function worldOnFailingStore() {
 test('the worker is failing while its store takes no writes, and ok again by itself', async () => {
   const { world, refuse } = await worldOnFailingStore();
   const check = workerCheck({ workerStatus: () => world.partners.workerStatus() });
-  expect(await check()).toEqual({ isReady: true, state: 'ok' });
+  expect(await check()).toEqual({ state: 'ok' });
   const { number } = world.tracker.createIssue(leadIssue());
   const id = await world.send({ leadId: number });
   refuse(true);
   await eventually(async () => {
     const detail = expect.stringMatching(/^Nothing gets done since .*Z\. .*: store-unavailable\.$/);
-    expect(await check()).toEqual({ isReady: true, state: 'failing', detail });
+    expect(await check()).toEqual({ state: 'failing', detail });
   });
   refuse(false);
   await world.settled(id);
-  await eventually(async () => expect(await check()).toEqual({ isReady: true, state: 'ok' }));
+  await eventually(async () => expect(await check()).toEqual({ state: 'ok' }));
 });
 
 test.each(['running', 'standby'] as const)(
@@ -45,7 +45,7 @@ test.each(['running', 'standby'] as const)(
     const directory = { state: 'complete', issues: 3 } as const;
     const status = { state, open: 2, deadLetters: 0, lackedPartners: ['crm-nine'], directory };
     const told = await workerCheck({ workerStatus: async () => status })();
-    expect(told).toMatchObject({ isReady: true, state: 'lacking' });
+    expect(told).toMatchObject({ state: 'lacking' });
     expect(told.detail).toContain('lacks their partner');
     expect(told.detail).not.toContain('crm-nine');
   },

@@ -11,7 +11,8 @@ import { type AddressInfo, connect } from 'node:net';
 import nock from 'nock';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '#shared/clock.ts';
-import { drain, type ServerLoad, watchLoad } from '#compose/stop.ts';
+import { drain } from '#compose/service.ts';
+import { type ServerLoad, watchLoad } from '#http/server-load.ts';
 import { createFakeClock } from '../support/clock.ts';
 
 // It would stand between our sockets and the server.

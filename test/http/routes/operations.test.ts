@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
 import { createOperationsServer } from '#http/server.ts';
 import type { HttpApp } from '#http/context.ts';
-import type { HealthCheck } from '#http/readiness.ts';
+import type { HealthCheck } from '#http/routes/operations.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { buildTestApp, serverDeps, serviceReports } from '../../support/http/app.ts';
 import { fakeLeads, withKey } from '../../support/http/leads.ts';
@@ -10,10 +10,10 @@ import { fakeLeads, withKey } from '../../support/http/leads.ts';
 let app: HttpApp;
 afterEach(() => app.close());
 
-const ok: HealthCheck = () => ({ isReady: true, state: 'ok' });
+const ok: HealthCheck = () => ({ state: 'ok' });
 
 test('is alive while the process is, whatever the checks say', async () => {
-  const down: HealthCheck = () => ({ isReady: false, state: 'unavailable' });
+  const down: HealthCheck = () => Promise.reject(new Error('down'));
   app = buildTestApp({ operations: serviceReports({ checks: () => ({ store: down }) }) });
   const response = await app.inject('/healthz');
   expect(response.statusCode).toBe(200);
@@ -22,7 +22,6 @@ test('is alive while the process is, whatever the checks say', async () => {
 
 test('an impaired part shows and leaves the instance ready', async () => {
   const paused: HealthCheck = () => ({
-    isReady: true,
     state: 'paused',
     detail: 'The token lacks a permission.',
   });
@@ -60,7 +59,7 @@ test('a part that hangs is not ready after two seconds', async () => {
   };
   app = buildTestApp({
     clock,
-    operations: serviceReports({ checks: () => ({ store: hanging }) }, clock),
+    operations: serviceReports({ checks: () => ({ store: hanging }), clock }),
   });
   const pending = app.inject('/readyz');
   await received.promise;

@@ -1,7 +1,11 @@
 import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
 import { createPublicServer, type ServerOptions } from '#http/server.ts';
-import { createServiceReports, type ReportSources, type ServiceReports } from '#http/readiness.ts';
+import {
+  createServiceReports,
+  type ReportSources,
+  type ServiceReports,
+} from '#http/routes/operations.ts';
 import type { Area, HttpApp, UseCases } from '#http/context.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -29,16 +33,22 @@ export function serverDeps(deps: Partial<ServerOptions> = {}): ServerOptions {
 }
 
 /** Sources of health and metrics, with those that a test brings in their place. */
-export function serviceReports(
-  sources: Partial<ReportSources> = {},
-  clock = systemClock,
-): ServiceReports {
-  const all = { metrics: new Registry(), checks: () => ({}), isStopping: () => false, ...sources };
-  return createServiceReports({ clock, log: silentLog }, all);
+export function serviceReports(sources: Partial<ReportSources> = {}): ServiceReports {
+  return createServiceReports({
+    metrics: new Registry(),
+    checks: () => ({}),
+    isStopping: () => false,
+    clock: systemClock,
+    log: silentLog,
+    ...sources,
+  });
 }
 
 /** The things that a test brings, of services no more than it has requests for. */
-export type TestAppSetup = Partial<ServerOptions> & { portal?: Area } & {
+export type TestAppSetup = Partial<ServerOptions> & {
+  portal?: Area;
+  operations?: ServiceReports;
+} & {
   [Name in keyof UseCases]?: Partial<UseCases[Name]>;
 };
 
@@ -53,5 +63,5 @@ export const ignoringWebhook: TestAppSetup['trackerWebhook'] = {
 /** The public server with nothing that works in it but what a test brings. Close it when done. */
 export function buildTestApp(deps: TestAppSetup = {}): HttpApp {
   const services = { ...unservedUseCases(), bearer: undefined, ...deps } as UseCases;
-  return createPublicServer(serverDeps(deps), services, deps.portal);
+  return createPublicServer(serverDeps(deps), services, deps);
 }

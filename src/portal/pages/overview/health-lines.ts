@@ -1,4 +1,4 @@
-import type { CheckResult } from '#http/readiness.ts';
+import type { CheckResult } from '#http/routes/operations.ts';
 import { DAY } from '#shared/clock.ts';
 import { decapitalize, entryOf, type Standing } from '#shared/outcomes/entry.ts';
 import { partsAmiss, partStates, webhookStates } from '#shared/outcomes/health.ts';

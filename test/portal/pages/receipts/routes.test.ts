@@ -5,7 +5,7 @@ import type { PartState } from '#shared/outcomes/health.ts';
 import { DAY } from '#shared/clock.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
 import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
-import type { Readiness } from '#http/readiness.ts';
+import type { Readiness } from '#http/routes/operations.ts';
 import type { Settlement } from '#partners/worker/settle-event.ts';
 import type { PortalContext } from '#portal/context.ts';
 import { portalPages } from '#portal/portal.ts';
