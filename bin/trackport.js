@@ -15,6 +15,7 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   );
   process.exit(1);
 }
+// Into `dist`, unless it is of this very source.
 if (isCheckout) await (await import(builder.href)).buildIfChanged();
 process.setSourceMapsEnabled(true);
 const { run } = await import('../dist/main.js');

@@ -10,18 +10,18 @@ import { EXIT_FAILED, StartError } from '#compose/start-error.ts';
 import { createCommands } from './command-table.ts';
 
 /**
- * The whole program: runs one command line and ends the process. Exit code 0 when it did its work,
- * 2 for a wrong configuration or command line, 1 for every other failure.
+ * The whole program: runs one command line and ends the process. Exit code 0 when it did its work, 2 for what no later
+ * try can change (a wrong configuration or command line, a store that is somebody else's), 1 for every other failure.
  */
 export async function run(argv: readonly string[]): Promise<void> {
   const terminal = createTerminal();
-  const logOutput = createLogOutput(systemClock);
+  const logOutput = createLogOutput(systemClock); // standard output, from a service's first line on
   endWithoutReader(terminal, logOutput);
   dieWithoutSecrets(terminal);
   process.on('SIGUSR1', () => undefined); // else Node opens its inspector to everybody on this machine
   const environment = readEnvironment();
   try {
-    // Calls the command of the table that `argv` names, once its code is loaded, and waits for its end.
+    // Loads and calls the command of the table that `argv` names (`serve`: `cli/commands/serve.ts`), and waits for its end.
     await runCli(argv, {
       version: VERSION_AND_COMMIT,
       environment,

@@ -86,7 +86,10 @@ export type RunContext = {
   terminal: Terminal;
   clock: Clock;
   environment: Environment;
-  /** @throws {ConfigError} with every problem */
+  /**
+   * Reads the file, above it the environment, above both `--port`; defaults for the rest.
+   * @throws {ConfigError} with every problem
+   */
   loadConfig: (options: ConfigOptions) => Config;
   /** The file of `--config`, or of the variable `TRACKPORT_CONFIG`. */
   configFile: (options: ConfigOptions) => string | undefined;

@@ -3,7 +3,7 @@ import { createSessions, type Sessions } from '#access/sessions/sessions.ts';
 import { issueAddressOf, readLabels } from '#adapters/github/repository.ts';
 import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
 import type { Config } from '#config/schema/schema.ts';
-import type { FixedConfig } from '#config/take-over.ts';
+import type { FixedConfig } from '#config/reload.ts';
 import type { Area } from '#http/context.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import type { PortalContext } from '#portal/context.ts';

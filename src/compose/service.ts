@@ -7,7 +7,7 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { Access } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
-import { takeOver, type TakeOver } from '#config/take-over.ts';
+import { createReloadable, takeOver, type TakeOver } from '#config/reload.ts';
 import type { Environment } from '#config/interpolate.ts';
 import { ConfigError, renderProblem } from '#config/problems.ts';
 import { readTracing, type TracingChoice } from '#config/tracing.ts';
@@ -20,7 +20,6 @@ import type { Clock } from '#shared/clock.ts';
 import { createRunIds } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
-import { createReloadable } from '#config/reloadable.ts';
 import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
@@ -232,7 +231,7 @@ async function createServers(
   return { public: createPublicServer(options, useCases, { portal }), operations };
 }
 
-/** Loaded where one is configured: nobody else pays for it. */
+/** Loaded where one is configured: nobody else pays for it. From now on it forgets sessions that are over, once an hour. */
 async function openPortal(app: App, { readiness }: ServiceReports): Promise<Area | undefined> {
   const { bearer, config } = app;
   const { portal, identity: rules } = config;

@@ -17,7 +17,7 @@ import {
   type Repository,
 } from '#adapters/github/repository.ts';
 import type { Config } from '#config/schema/schema.ts';
-import { changedKeys } from '#config/take-over.ts';
+import { changedKeys, type Reloadable } from '#config/reload.ts';
 import type { TrackerWebhook } from '#http/context.ts';
 import type { Leads } from '#leads/index.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
@@ -27,7 +27,6 @@ import { type Clock, SECOND } from '#shared/clock.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
 import type { Tracing } from '#shared/tracing.ts';
-import type { Reloadable } from '#config/reloadable.ts';
 import type * as bodyFunctions from './body-functions.ts';
 
 import {

@@ -11,7 +11,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import { partnerStates } from '#shared/outcomes/callers.ts';
 import { capitalize } from '#shared/outcomes/entry.ts';
 import { silentLog } from '#shared/log.ts';
-import { createReloadable } from '#config/reloadable.ts';
+import { createReloadable } from '#config/reload.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
 import { formatDuration } from '#shared/text/units.ts';
 import { ConfigError } from '#config/problems.ts';

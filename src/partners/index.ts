@@ -169,7 +169,10 @@ function createIntake(
   };
 }
 
-/** Whatever goes on by itself, in the one process that works on the store. */
+/**
+ * Whatever goes on by itself, in the one process that works on the store. Its `start` is that of the jobs where this
+ * instance gets the lease, which it always does on SQLite; else `standBy` is called every two seconds until it gets it.
+ */
 function createBackground(
   { db, partners, filler, hearing, learnTime, workerLease, clock, log }: PartnersOptions,
   worker: EventWorker,

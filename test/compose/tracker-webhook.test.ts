@@ -3,7 +3,7 @@ import { createTrackerWebhook, type Tracker } from '#compose/tracker.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { createTraffic, readTraffic, TRACKER } from '#partners/traffic.ts';
 import { silentLog } from '#shared/log.ts';
-import { createReloadable } from '#config/reloadable.ts';
+import { createReloadable } from '#config/reload.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 import { startBodyThread } from '../support/threads.ts';

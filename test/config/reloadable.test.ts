@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createReloadable } from '#config/reloadable.ts';
+import { createReloadable } from '#config/reload.ts';
 
 test('what is made from a value goes with it', () => {
   const settings = createReloadable({ size: 1 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
 import { ConfigError } from '#config/problems.ts';
 import type { Config } from '#config/schema/schema.ts';
-import { takeOver } from '#config/take-over.ts';
+import { takeOver } from '#config/reload.ts';
 
 const tracker = { repository: 'acme/leads', auth: { token: 'a-token' } };
 const partner = { scheme: 'hmac-sha256', secrets: ['a-secret-of-the-partner'] };

@@ -8,7 +8,7 @@ import nock from 'nock';
 import { expect, onTestFinished, test } from 'vitest';
 import { createTracker } from '#compose/tracker.ts';
 import { checkTracker } from '#doctor/check-tracker.ts';
-import { createReloadable } from '#config/reloadable.ts';
+import { createReloadable } from '#config/reload.ts';
 import { wireRepository } from '../adapters/github/support.ts';
 import { temporaryFolder } from '../support/folder.ts';
 

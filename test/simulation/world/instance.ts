@@ -7,7 +7,7 @@ import { createInstanceChanges } from '#leads/instance-changes/instance-changes.
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import { createReloadable } from '#config/reloadable.ts';
+import { createReloadable } from '#config/reload.ts';
 import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import { type App, createApp } from '#compose/app.ts';
 import { createStore } from '#compose/store.ts';

@@ -10,7 +10,7 @@ import { type Clock, systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { createReloadable } from '#config/reloadable.ts';
+import { createReloadable } from '#config/reload.ts';
 import { createTracker } from '#compose/tracker.ts';
 import { leadStoreIn, directoryKey, leadRules, matchedOnly, REPOSITORY } from '../directory.ts';
 import { secretsOf } from '../partners.ts';
