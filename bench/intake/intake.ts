@@ -104,7 +104,7 @@ async function fillDirectory(store: DirectoryStore, people: number): Promise<voi
         number,
         createdAt: 0,
         updatedAt: 0,
-        isApproved: true,
+        isReadable: true,
         labels: ['approved'],
         identities: emailsIn(`person-${number}@example.com`).map((one) =>
           toHashedIdentity(hashKey, one),

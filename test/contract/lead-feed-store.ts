@@ -37,6 +37,7 @@ import {
 
 const NOW = 100 * DAY;
 const START: FeedPlace = [-1, 0];
+const LABELS = { approvedLabel: 'approved', deletedLabel: 'deleted' };
 const LOOK = Buffer.alloc(16, 1);
 const OTHER_LOOK = Buffer.alloc(16, 2);
 
@@ -145,16 +146,16 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       expect(await since(START, ['eu', 'vip'])).toEqual([]);
       await at(5, 'eu');
       expect(await since(left, ['eu'])).toEqual(['+1']);
-      await putEntries(directory, [entry(1, { updatedAt: 6, isApproved: false, labels: ['eu'] })]);
+      await putEntries(directory, [entry(1, { updatedAt: 6, isReadable: false, labels: ['eu'] })]);
       const gone = await end();
       expect(await since(left, ['eu'])).toEqual(['-1']);
-      await putEntries(directory, [entry(1, { updatedAt: 7, isApproved: false, labels: ['eu'] })]);
+      await putEntries(directory, [entry(1, { updatedAt: 7, isReadable: false, labels: ['eu'] })]);
       expect([await since(gone), await since(gone, ['eu'])]).toEqual([[], []]);
     });
 
     test('what was never approved is no lead', async () => {
       const { directory, since } = await setUp();
-      await putEntries(directory, [entry(1, { isApproved: false, labels: [] })]);
+      await putEntries(directory, [entry(1, { isReadable: false, labels: [] })]);
       expect(await since(START)).toEqual([]);
     });
 
@@ -163,8 +164,8 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       await putEntries(directory, [entry(1, { labels: ['approved', 'eu'] }), entry(2)]);
       const before = await end();
       await putEntries(directory, [
-        entry(1, { isApproved: false, labels: ['us'], updatedAt: 2 }),
-        entry(2, { isApproved: false, labels: [], updatedAt: 2 }),
+        entry(1, { isReadable: false, labels: ['us'], updatedAt: 2 }),
+        entry(2, { isReadable: false, labels: [], updatedAt: 2 }),
       ]);
       expect(await since(before)).toEqual(['-1', '-2']);
       expect(await since(before, ['eu'])).toEqual(['-1']);
@@ -174,7 +175,7 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
     test('an older state that comes late tells its readers of a lead that went before', async () => {
       const { directory, since, end } = await setUp();
       await putEntries(directory, [entry(1, { updatedAt: 1 })]);
-      await putEntries(directory, [entry(1, { isApproved: false, labels: [], updatedAt: 9 })]);
+      await putEntries(directory, [entry(1, { isReadable: false, labels: [], updatedAt: 9 })]);
       const before = await end();
       await putEntries(directory, [entry(1, { labels: ['approved', 'eu'], updatedAt: 4 })]);
       expect(await since(before, ['eu'])).toEqual(['-1']);
@@ -256,11 +257,30 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       const { directory, read, end, since } = await setUp();
       await putEntries(directory, [entry(1, { labels: ['approved', 'eu'] }), entry(2)]);
       const before = await end();
-      await renameLabel(directory, { from: 'eu', to: 'europe', approvedLabel: 'approved' });
+      await renameLabel(directory, { ...LABELS, from: 'eu', to: 'europe' });
       expect(await read(before)).toMatchObject([{ number: 1, labels: ['approved', 'europe'] }]);
       expect(await since(before, ['eu'])).toEqual(['-1']);
       expect(await since(before, ['europe'])).toEqual(['+1']);
       expect(await since(await end(), ['eu'])).toEqual([]);
+    });
+
+    test('a label that is named as the one for approval or deletion now makes leads readable, or not', async () => {
+      const { directory, end, since } = await setUp();
+      const raw = { isReadable: false };
+      await putEntries(directory, [
+        entry(1, { labels: ['approved', 'eu'] }),
+        entry(2, { ...raw, labels: ['ok'] }),
+        entry(3, { ...raw, labels: ['deleted', 'ok'] }),
+        entry(4, { ...raw, labels: ['approved', 'deleted'] }),
+      ]);
+      const before = await end();
+      const rename = (from: string, to: string) => renameLabel(directory, { ...LABELS, from, to });
+      await rename('ok', 'approved');
+      expect(await since(before)).toEqual(['+2']);
+      await rename('deleted', 'gone');
+      expect(await since(before)).toEqual(['+2', '+3', '+4']);
+      await rename('eu', 'deleted');
+      expect(await since(before)).toEqual(['+2', '+3', '+4', '-1']);
     });
 
     test('what a crawl meets for the first time is a change only when it was changed lately', async () => {

@@ -83,7 +83,7 @@ export function entry(
     number,
     createdAt: 0,
     updatedAt: 0,
-    isApproved: true,
+    isReadable: true,
     labels: ['approved'],
     identities: identities.map((identity) => toHashedIdentity(directoryKey, identity)),
     ...rest,

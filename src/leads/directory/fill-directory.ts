@@ -200,9 +200,14 @@ function apply({ filling, inbox }: { filling: Filling; inbox: Inbox }, event: Tr
   if (event.kind === 'everything') {
     filling.identify.forget();
     const { renamedLabel: label } = event;
-    const approvedLabel = foldLabel(filling.rules.approvedLabel);
+    const { approvedLabel, deletedLabel } = filling.rules;
     if (label)
-      inbox.rename({ from: foldLabel(label.from), to: foldLabel(label.to), approvedLabel });
+      inbox.rename({
+        from: foldLabel(label.from),
+        to: foldLabel(label.to),
+        approvedLabel: foldLabel(approvedLabel),
+        deletedLabel: foldLabel(deletedLabel),
+      });
   }
   // A deleted issue keeps its row until a full crawl misses it, so that a deletion that names it
   // ends with the truth about that issue instead of UNMATCHED. Readers are told at once.
@@ -277,7 +282,7 @@ async function catchUp(filling: Filling, since: number): Promise<{ isComplete: b
   return { isComplete: !isFirst };
 }
 
-const NOTHING_KNOWN = { createdAt: 0, updatedAt: 0, isApproved: false, labels: [], identities: [] };
+const NOTHING_KNOWN = { createdAt: 0, updatedAt: 0, isReadable: false, labels: [], identities: [] };
 
 async function learn(filling: Filling, number: number): Promise<LearnedLead> {
   const { store, tracker, identify } = filling;

@@ -9,7 +9,13 @@ import {
   type LeadIdentity,
   READING_VERSION,
 } from '../model/identity.ts';
-import { isReadable, type LeadRules, readIssueBody, tellsFields, toLead } from '../model/lead.ts';
+import {
+  isReadable as isReadableBy,
+  type LeadRules,
+  readIssueBody,
+  tellsFields,
+  toLead,
+} from '../model/lead.ts';
 import { lookDigestOf } from '../model/lead-out.ts';
 import type { Issue } from '../lead-tracker.ts';
 
@@ -30,10 +36,11 @@ export type DirectoryEntry = {
   createdAt: number;
   /** Milliseconds since the Unix epoch. */
   updatedAt: number;
-  isApproved: boolean;
+  /** By somebody whose grant has no labels, claims aside. */
+  isReadable: boolean;
   /** Folded. */
   labels: readonly string[];
-  /** Those of all states that it was approved in, where the entry stands for several. */
+  /** Those of all states that it was readable in, where the entry stands for several. */
   carried?: readonly string[];
   /** Digest (`lookDigestOf`) of the lead as readers see it. */
   lookDigest?: Buffer;
@@ -41,7 +48,12 @@ export type DirectoryEntry = {
 };
 
 /** A label has another name now, on every issue, none of which tells. Folded names. */
-export type LabelRename = { from: string; to: string; approvedLabel: string };
+export type LabelRename = {
+  from: string;
+  to: string;
+  approvedLabel: string;
+  deletedLabel: string;
+};
 
 /** State of the crawl that fills the directory. Instants are milliseconds since the Unix epoch. */
 export type DirectoryState = {
@@ -87,14 +99,14 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
     correlationId === undefined ? undefined : correlationIdIn(correlationId),
     ...emailsIn(contact.email ?? ''),
   ];
-  const isApproved = isReadable(issue, rules);
+  const isReadable = isReadableBy(issue, rules);
   return {
     number: issue.number,
     createdAt: issue.createdAt,
     updatedAt: issue.updatedAt,
-    isApproved,
+    isReadable,
     labels: foldLabels(issue.labels),
-    ...(isApproved &&
+    ...(isReadable &&
       tellsFields(issue, rules) && { lookDigest: lookDigestOf(key, toLead(issue, rules)) }),
     identities: identities.flatMap((identity) =>
       identity ? [toHashedIdentity(key, identity)] : [],
@@ -102,7 +114,10 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
   };
 }
 
-/** A digest of all that entries depend on in these rules: when it changes, the directory is filled again. */
+/**
+ * A digest of the rules by which leads are found and approved: when it changes, the directory is filled again. What
+ * else rules change, how leads look to readers among it, comes with the daily crawl.
+ */
 export function rulesCheckOf(rules: LeadRules, key: Buffer): Buffer {
   const { approvedLabel, portalAuthors } = rules;
   const form = rules.form.map(({ name, heading, multiline }) => ({ name, heading, multiline }));

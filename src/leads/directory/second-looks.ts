@@ -82,9 +82,9 @@ async function findDoubtful(
 
 function isDoubtful(
   shown: Shown | undefined,
-  { updatedAt, isApproved, labels }: DirectoryEntry,
+  { updatedAt, isReadable, labels }: DirectoryEntry,
 ): boolean {
   if (shown?.updatedAt !== updatedAt) return false;
   const before = JSON.parse(shown.labels) as string[];
-  return !isApproved || before.some((label) => !labels.includes(label));
+  return !isReadable || before.some((label) => !labels.includes(label));
 }

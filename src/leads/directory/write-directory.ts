@@ -29,10 +29,10 @@ const IDENTIFY = `
 const PUT_LEADS = `
   INSERT INTO directory_lead
     (repository_id, number, created_at, updated_at, approved, labels, crawl)
-  SELECT state.repository_id, given.number, given.created_at, given.updated_at, given.is_approved,
+  SELECT state.repository_id, given.number, given.created_at, given.updated_at, given.is_readable,
     given.labels, state.crawl
   FROM directory_state AS state CROSS JOIN jsonb_to_recordset(@entries) AS given
-    (number bigint, created_at bigint, updated_at bigint, is_approved boolean, labels jsonb)
+    (number bigint, created_at bigint, updated_at bigint, is_readable boolean, labels jsonb)
   WHERE state.repository_id = @id
   ORDER BY given.number
   ON CONFLICT (repository_id, number) DO UPDATE SET created_at = excluded.created_at,
@@ -56,12 +56,13 @@ const PUT_KEYS = `
   ON CONFLICT (key_hash, repository_id, number) DO UPDATE SET kind = excluded.kind, rule = excluded.rule
   WHERE directory_key.rule <> excluded.rule`;
 
-/** `former` is a list of one. */
+/** `former`, `approval` and `deletion` are lists of one label each. */
 const RENAME_LABEL = `
   UPDATE directory_lead SET
     labels = (SELECT jsonb_agg(CASE value WHEN @from::text THEN @to::text ELSE value END)
       FROM jsonb_array_elements_text(labels) AS value),
-    approved = @to::text = @approvedLabel::text OR (approved AND @from::text <> @approvedLabel::text)
+    approved = (@to::text = @approvedLabel::text OR (labels @> @approval::jsonb AND @from::text <> @approvedLabel::text))
+      AND NOT (@to::text = @deletedLabel::text OR (labels @> @deletion::jsonb AND @from::text <> @deletedLabel::text))
   WHERE repository_id = @id AND labels @> @former::jsonb
   RETURNING number`;
 
@@ -158,7 +159,12 @@ export function putCrawled(
 /** Takes the issues that carry the label for ones that carry it by its new name. @throws {store-unavailable} */
 export function renameLabel(store: DirectoryStore, rename: LabelRename): Promise<void> {
   return inRepository(store, async (tx, id) => {
-    const values = { ...rename, id, former: JSON.stringify([rename.from]) };
+    const [former, approval, deletion] = [
+      rename.from,
+      rename.approvedLabel,
+      rename.deletedLabel,
+    ].map((label) => JSON.stringify([label]));
+    const values = { ...rename, id, former, approval, deletion };
     const rows = await tx.all<{ number: number }>(RENAME_LABEL, values);
     await noteLeads(tx, { id, numbers: numbersOf(rows), at: store.clock.now() });
   });

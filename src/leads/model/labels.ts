@@ -32,13 +32,13 @@ function carries(labels: readonly string[], folded: string): boolean {
 
 /** Labels by which the issue could be read. */
 export function carriedOf({
-  isApproved,
+  isReadable,
   labels,
   carried,
 }: {
-  isApproved: boolean;
+  isReadable: boolean;
   labels: readonly string[];
   carried?: readonly string[];
 }): readonly string[] {
-  return carried ?? (isApproved ? labels : []);
+  return carried ?? (isReadable ? labels : []);
 }

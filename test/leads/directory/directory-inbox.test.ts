@@ -104,7 +104,7 @@ test('a storm about one issue becomes one row, as it was last, with all its iden
   const rows = commits.flat();
   expect(rows.filter(({ number }) => number === 2)).toMatchObject([{ updatedAt: 4999 }]);
   const ofFirst = rows.filter(({ number }) => number === 1);
-  expect(ofFirst.at(-1)).toMatchObject({ updatedAt: 9, isApproved: false, labels: [] });
+  expect(ofFirst.at(-1)).toMatchObject({ updatedAt: 9, isReadable: false, labels: [] });
   const hashes = new Set(
     ofFirst.flatMap(({ identities }) => identities.map(({ hash }) => hash.toString('hex'))),
   );
@@ -126,13 +126,13 @@ test('no state in which an issue could be read is lost behind a later one', asyn
   }
   await inbox.settled();
   const rows = commits.flat().filter(({ number }) => number === 1);
-  expect(rows).toMatchObject([{ updatedAt: 4, isApproved: false, labels: ['spam'] }]);
+  expect(rows).toMatchObject([{ updatedAt: 4, isReadable: false, labels: ['spam'] }]);
   expect(rows[0]?.carried?.toSorted()).toEqual(['approved', 'eu', 'late', 'west']);
 });
 
 test('a new name of a label counts for what was there before, and follows it', async () => {
   const { clock, commits, inbox, renames, turn } = setUp();
-  const rename = { from: 'west', to: 'vest', approvedLabel: 'approved' };
+  const rename = { from: 'west', to: 'vest', approvedLabel: 'approved', deletedLabel: 'deleted' };
   inbox.take(issueOf(1));
   for (let number = 2; number <= 300; number += 1) inbox.take(issueOf(number));
   inbox.rename(rename);

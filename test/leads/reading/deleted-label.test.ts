@@ -66,6 +66,6 @@ test('another deleted label counts at once for what is cached already', async ()
 test('the directory knows an issue with the deleted label as one that nobody reads', () => {
   const { tracker } = createWorld();
   const key = Buffer.alloc(32);
-  expect(toDirectoryEntry(tracker.open({ labels: DELETED }), rules, key).isApproved).toBe(false);
-  expect(toDirectoryEntry(tracker.open(), rules, key).isApproved).toBe(true);
+  expect(toDirectoryEntry(tracker.open({ labels: DELETED }), rules, key).isReadable).toBe(false);
+  expect(toDirectoryEntry(tracker.open(), rules, key).isReadable).toBe(true);
 });

@@ -59,7 +59,7 @@ async function setUp() {
   const directory = await openedDirectory(database);
   await putEntries(directory, [
     entry(24, { identities: [email('a@b.example'), externalId('x-24')] }),
-    entry(25, { identities: [email('a@b.example'), correlationId('c-25')], isApproved: false }),
+    entry(25, { identities: [email('a@b.example'), correlationId('c-25')], isReadable: false }),
     entry(30, { identities: [email('other@b.example')] }),
   ]);
   return { database, directory, ...intakeOf(database) };
