@@ -1,4 +1,4 @@
-import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
+import type { LostReceipt } from '#partners/receipts/receipt.ts';
 import type { Statements } from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
 import { readFingerprint, takeFingerprint } from './key-fingerprint.ts';
@@ -18,7 +18,7 @@ const DROP = `
 
 /** Answers the fingerprint of the key that a store gets; nothing is changed when it rejects. */
 export type Rekeying = (
-  lost: readonly UnreadReceipt[],
+  lost: readonly LostReceipt[],
   former: Buffer | undefined,
 ) => Promise<Buffer>;
 

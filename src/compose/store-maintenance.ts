@@ -17,7 +17,7 @@ import {
 import type { OnProgress } from '#shared/report.ts';
 import { type Rekeying, replaceKey } from '#adapters/rekey.ts';
 import type { Config } from '#config/schema/schema.ts';
-import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
+import type { LostReceipt } from '#partners/receipts/receipt.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type Clock, toRfc3339 } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
@@ -127,7 +127,7 @@ export function readStoreUrl(name: string, text: string, environment: Environmen
 /** The command `store rekey`. Nothing is changed when `onLoss` rejects. @throws {StartError} @throws {bad-request} */
 export async function rekeyStore(
   config: Config,
-  onLoss: (lost: readonly UnreadReceipt[]) => Promise<void>,
+  onLoss: (lost: readonly LostReceipt[]) => Promise<void>,
 ): Promise<void> {
   const decide: Rekeying = async (lost, former) => {
     const key = readSecretKey(config);

@@ -110,8 +110,8 @@ export function createLeads(options: LeadsOptions): Leads {
 }
 
 /**
- * The counterpart of `applyEvent` on the other instances: whoever published a change has put it into the directory,
- * which is in the store. The repository behind the name is not, and is asked for anew.
+ * The counterpart of `applyEvent` on the other instances: who publishes a change puts it into the directory, which is in
+ * the store, and has others told of the leads once it is there. The repository behind the name is asked for anew.
  */
 async function followOthers(
   { instanceChanges, filler, log, onGap }: LeadsOptions,

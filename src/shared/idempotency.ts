@@ -49,8 +49,8 @@ type IdempotentResponse = { response: StoredResponse; isReplayed: boolean };
 export type Idempotency = {
   /**
    * Does `work` once per key and sends its response again to every repeat of the request for 24
-   * hours. The response is committed with what the request changed, so that a crash leaves both or
-   * none of them. A request that fails leaves its key free.
+   * hours. Where the work stores the response, a crash leaves both or none of them; else a repeat after a crash between
+   * the two does the work again. A request that fails leaves its key free.
    * @throws {idempotency-in-progress} while the first one runs, unless the work says that a repeat waits
    * @throws {idempotency-mismatch} when the key came with another payload
    */

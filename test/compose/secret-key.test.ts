@@ -17,7 +17,7 @@ import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog as log } from '#shared/log.ts';
-import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
+import type { LostReceipt } from '#partners/receipts/receipt.ts';
 import { directoryKeyOf, openServiceStore, openStore, type Store } from '#compose/store.ts';
 import { rekeyStore } from '#compose/store-maintenance.ts';
 import { createFakeClock } from '../support/clock.ts';
@@ -67,8 +67,8 @@ const another = new ConfigError('The configuration', [
 ]);
 
 /** Runs `store rekey`, and answers what it says is lost. */
-async function rekey(config: Config, isWanted = true): Promise<readonly UnreadReceipt[]> {
-  let told: readonly UnreadReceipt[] = [];
+async function rekey(config: Config, isWanted = true): Promise<readonly LostReceipt[]> {
+  let told: readonly LostReceipt[] = [];
   await rekeyStore(config, async (lost) => {
     told = lost;
     if (!isWanted) throw new Error('not wanted');

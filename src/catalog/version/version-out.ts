@@ -52,7 +52,7 @@ export const artifactOut = z
       .array(findingOut)
       .optional()
       .describe(
-        'There when the spec is not valid, or broke the version before when it was published.',
+        'There when the spec is not valid, or was incompatible with the version before it when it was published.',
       ),
     spec: z.record(z.string(), z.unknown()).optional(),
   })

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
+import type { LostReceipt } from '#partners/receipts/receipt.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import type { OnProgress } from '#shared/report.ts';
 import {
@@ -30,7 +30,7 @@ export type StoreMaintenance = {
   copy(request: { from: string; to: string; onProgress: OnProgress }): Promise<CopyReport>;
   /** Gives the store another key; nothing is changed when `onLoss` rejects. */
   rekey: Open<{
-    rekey(onLoss: (lost: readonly UnreadReceipt[]) => Promise<void>): Promise<void>;
+    rekey(onLoss: (lost: readonly LostReceipt[]) => Promise<void>): Promise<void>;
   }>;
 };
 
@@ -62,7 +62,7 @@ export const registerStore: Register<StoreMaintenance> = (command, context) => {
 
 async function confirmLoss(
   { terminal, isJson, options }: Task<unknown, { yes?: true }>,
-  lost: readonly UnreadReceipt[],
+  lost: readonly LostReceipt[],
 ): Promise<void> {
   const receipts = lost.map((one) => ({ ...one, receivedAt: toRfc3339(one.receivedAt) }));
   if (isJson) printJson(terminal, { lost: receipts });

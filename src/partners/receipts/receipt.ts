@@ -58,7 +58,7 @@ export type Receipt = {
 };
 
 /** One with an event that waits to be matched, for which it has to be read. */
-export type UnreadReceipt = Pick<Receipt, 'id' | 'partnerId' | 'receivedAt'>;
+export type LostReceipt = Pick<Receipt, 'id' | 'partnerId' | 'receivedAt'>;
 
 export const nameKinds = ['lead-id', 'correlation-id', 'external-id', 'email'] as const;
 

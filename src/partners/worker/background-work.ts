@@ -80,7 +80,8 @@ export function createBackgroundWork({ lease, jobs, clock, log }: StoreInstance)
     while (!stopping.signal.aborted) {
       try {
         if (await jobs.standBy()) await lease.ask();
-        if (await begin()) return log.info({}, 'the other instance is gone: this one works now');
+        if (await begin())
+          return log.info({}, 'no other instance works on this store any more: this one does');
       } catch (error) {
         log.error(errorFields(error), 'the work on the store could not be taken over');
       }

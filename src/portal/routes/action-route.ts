@@ -205,7 +205,8 @@ const FORM_ID = /^[\w-]{22}$/;
 
 /**
  * Does `work` and returns the address that it leads to. The same form once more leads there without work; one that
- * failed, or came back, can be sent again. A form without an id is done each time.
+ * failed, or came back, can be sent again, and so can one whose page was lost by a crash right behind its work: what that
+ * made stands in its list, without a secret that anybody saw. A form without an id is done each time.
  * @throws what `work` throws
  */
 async function doOnce(

@@ -36,6 +36,7 @@ const LEASES = `
 
 const STEP = either('given.step', 'json(given.step)');
 
+/** With `progress` the stage and the rank of an event change, which are generated columns. */
 const KEEP = `
   UPDATE event SET progress = given.progress, lead_ids = given.lead_ids, due_at = given.due_at,
     attempts = given.attempts, last_error = NULL, note = coalesce(given.note, event.note),
