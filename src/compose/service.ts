@@ -51,29 +51,7 @@ export async function startConfigured(
   const { url, publicUrl } = service;
   const portal = config.portal && { portal: `${publicUrl}/portal` };
   log.info({ version: VERSION, commit: COMMIT, ...portal, url }, 'listening');
-  return { stop: () => service.stop(), reload: () => reload(service, load, log) };
-}
-
-/**
- * Reads the configuration again and takes over what a running service can. A configuration that is
- * wrong changes nothing. The result is one line of the log, with keys and without values.
- */
-function reload(service: Service, load: () => Config, log: LevelLog): void {
-  try {
-    const { config, ...taken } = service.reload(load());
-    log.setLevel(config.server.logLevel);
-    logWarnings(log, config);
-    const changed = taken.changed.join(', ');
-    const restartNeeded = taken.restartNeeded.join(', ');
-    if (restartNeeded === '') log.info({ changed }, 'configuration reloaded');
-    else log.warn({ changed, restartNeeded }, 'configuration reloaded: some keys need a restart');
-  } catch (error) {
-    const fields =
-      error instanceof ConfigError
-        ? { problems: error.problems.map(renderProblem).join('; ') }
-        : errorFields(error);
-    log.error(fields, 'configuration not reloaded: nothing was changed');
-  }
+  return { stop: () => service.stop(), reload: () => reloadAndTell(service, load, log) };
 }
 
 /** Tells of settings that are allowed and likely not meant. */
@@ -131,48 +109,49 @@ async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
   const settings = createReloadable(config); // what a reload replaces, with all that is derived from it
-  const cut = new AbortController();
-  // Everything is there and nothing works yet, nor asks the tracker for anything.
-  const base = { config, settings, clock, log, registry, tracing, store, cleanup };
-  const app = await createApp(base, cut.signal);
   const state: ServingState = {
     publicUrl: config.server.publicUrl,
     isStopping: false,
     ending: new AbortController(),
+    cut: new AbortController(),
   };
+  // Everything is there and nothing works yet, nor asks the tracker for anything.
+  const base = { config, settings, clock, log, registry, tracing, store, cleanup };
+  const app = await createApp(base, state.cut.signal);
   const servers = await createServers(app, state, start.limits);
   if (servers.operations) await listenForOperations(app, servers.operations);
   const load = watchLoad(servers.public.server); // requests in flight, for the stop
   // Ready from here on: for `/readyz` it is enough that the store takes reads and writes.
   const url = serverUrl(await listen(servers.public, config.server));
   const publicUrl = (state.publicUrl ??= url);
-  let deadline: number | undefined;
-  const close = () => closeInTime(servers.public, clock, deadline ?? clock.monotonicMs());
+  const close = () => closeInTime(servers.public, clock, state.deadline ?? clock.monotonicMs());
   cleanup.push('the server', close);
   // Matching, acting, the crawl and the purge begin, or this instance of several stands by and looks every two seconds.
   cleanup.push('the worker', () => app.partners.stop());
   await app.partners.start();
-
-  const stop = async (): Promise<void> => {
-    state.isStopping = true; // `/readyz` turns to 503
-    log.info({}, 'stopping');
-    const delayMs = config.server.stopDelay;
-    void cutInTime(clock, delayMs, cut);
-    void clock.sleep(delayMs, { unref: true }).then(() => state.ending.abort());
-    deadline = await drain({ clock, delayMs, load, work: app.partners.stop() });
-    // The servers, the portal, the records of `app.ts` (each is written), the lead feed, the store, the traces.
-    await cleanup.releaseAll();
-    log.info({}, 'stopped');
-  };
-  const reload: Service['reload'] = (next) => {
-    const takenOver = takeOver(settings.current(), next);
-    settings.replace(takenOver.config);
-    app.tracker.onReload();
-    app.partners.onReload();
-    return takenOver;
-  };
   let stopped: Promise<void> | undefined;
-  return { url, publicUrl, store, access: app.access, stop: () => (stopped ??= stop()), reload };
+  return {
+    url,
+    publicUrl,
+    store,
+    access: app.access,
+    stop: () => (stopped ??= stop(app, state, load)),
+    reload: (next) => reload(app, next),
+  };
+}
+
+/** Undefined where traces are off: then no package of OpenTelemetry's SDK is loaded. */
+async function openTracing(
+  { tracing: { settings, unsupported } = {}, clock, log }: Start,
+  cleanup: CleanupStack,
+): Promise<Tracing | undefined> {
+  if (unsupported !== undefined)
+    log.warn({ variable: unsupported }, 'traces are off: the value is not supported');
+  if (!settings) return undefined;
+  const { createTracing } = await import('#adapters/opentelemetry/tracing.ts');
+  const tracing = createTracing({ settings, clock, log });
+  cleanup.push('the traces', () => tracing.close());
+  return tracing;
 }
 
 type ServingState = {
@@ -181,6 +160,10 @@ type ServingState = {
   isStopping: boolean;
   /** Aborted when nobody is to wait for anything any more. */
   ending: AbortController;
+  /** Aborted when calls to the tracker are to end. */
+  cut: AbortController;
+  /** From a stop on: when connections are to be gone, in ms of the monotonic clock. */
+  deadline?: number;
 };
 
 /** Everything that is served: one server, or with `server.opsPort` a second one for health and metrics. */
@@ -265,20 +248,6 @@ async function listen(
   return { host, port: typeof address === 'object' && address !== null ? address.port : port };
 }
 
-/** Undefined where traces are off: then no package of OpenTelemetry's SDK is loaded. */
-async function openTracing(
-  { tracing: { settings, unsupported } = {}, clock, log }: Start,
-  cleanup: CleanupStack,
-): Promise<Tracing | undefined> {
-  if (unsupported !== undefined)
-    log.warn({ variable: unsupported }, 'traces are off: the value is not supported');
-  if (!settings) return undefined;
-  const { createTracing } = await import('#adapters/opentelemetry/tracing.ts');
-  const tracing = createTracing({ settings, clock, log });
-  cleanup.push('the traces', () => tracing.close());
-  return tracing;
-}
-
 // A stop takes no 10 s beyond its delay, from whose end these are counted.
 
 /** Requests to the tracker that are still under way are ended. */
@@ -288,19 +257,18 @@ const DRAIN_MS = 8000;
 
 const LOOK_EVERY_MS = 20;
 
-/**
- * Takes no more connections, ends the rest once they have a response, and cuts those that are open after `deadline`
- * (ms of the monotonic clock).
- */
-async function closeInTime(fastify: HttpApp, clock: Clock, deadline: number): Promise<void> {
-  const cut = new AbortController();
-  const cutting = clock
-    .sleep(deadline - clock.monotonicMs(), { signal: cut.signal, unref: true })
-    .then(() => fastify.server.closeAllConnections())
-    .catch(() => undefined);
-  await fastify.close();
-  cut.abort(new Error('closed in time'));
-  await cutting;
+/** @see Service.stop */
+async function stop(app: App, state: ServingState, load: ServerLoad): Promise<void> {
+  const { config, clock, log, partners, cleanup } = app;
+  const delayMs = config.server.stopDelay;
+  state.isStopping = true; // `/readyz` turns to 503
+  log.info({}, 'stopping');
+  void cutInTime(clock, delayMs, state.cut);
+  void clock.sleep(delayMs, { unref: true }).then(() => state.ending.abort());
+  state.deadline = await drain({ clock, delayMs, load, work: partners.stop() });
+  // The servers, the portal, the records of `app.ts` (each is written), the lead feed, the store, the traces.
+  await cleanup.releaseAll();
+  log.info({}, 'stopped');
 }
 
 type Drain = {
@@ -348,4 +316,50 @@ function watchEnd(work: Promise<unknown>): () => boolean {
 async function cutInTime(clock: Clock, delayMs: number, cut: AbortController): Promise<void> {
   await clock.sleep(delayMs + CUT_AFTER_MS, { unref: true });
   cut.abort(new DOMException('the service stops', 'TimeoutError'));
+}
+
+/**
+ * Takes no more connections, ends the rest once they have a response, and cuts those that are open after `deadline`
+ * (ms of the monotonic clock).
+ */
+async function closeInTime(fastify: HttpApp, clock: Clock, deadline: number): Promise<void> {
+  const cut = new AbortController();
+  const cutting = clock
+    .sleep(deadline - clock.monotonicMs(), { signal: cut.signal, unref: true })
+    .then(() => fastify.server.closeAllConnections())
+    .catch(() => undefined);
+  await fastify.close();
+  cut.abort(new Error('closed in time'));
+  await cutting;
+}
+
+/** @see Service.reload */
+function reload({ settings, tracker, partners }: App, next: Config): TakeOver {
+  const takenOver = takeOver(settings.current(), next);
+  settings.replace(takenOver.config);
+  tracker.onReload();
+  partners.onReload();
+  return takenOver;
+}
+
+/**
+ * Reads the configuration again and takes over what a running service can. A configuration that is
+ * wrong changes nothing. The result is one line of the log, with keys and without values.
+ */
+function reloadAndTell(service: Service, load: () => Config, log: LevelLog): void {
+  try {
+    const { config, ...taken } = service.reload(load());
+    log.setLevel(config.server.logLevel);
+    logWarnings(log, config);
+    const changed = taken.changed.join(', ');
+    const restartNeeded = taken.restartNeeded.join(', ');
+    if (restartNeeded === '') log.info({ changed }, 'configuration reloaded');
+    else log.warn({ changed, restartNeeded }, 'configuration reloaded: some keys need a restart');
+  } catch (error) {
+    const fields =
+      error instanceof ConfigError
+        ? { problems: error.problems.map(renderProblem).join('; ') }
+        : errorFields(error);
+    log.error(fields, 'configuration not reloaded: nothing was changed');
+  }
 }

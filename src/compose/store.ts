@@ -27,7 +27,6 @@ import { type Database, unavailable } from '#shared/database.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createCursorSealer, type CursorSealer } from '#shared/pagination/page.ts';
 import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
-
 import { storeError } from './start-error.ts';
 
 /** A store that is open and has the newest schema. */

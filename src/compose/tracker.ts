@@ -28,7 +28,6 @@ import { type Log, silentLog } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type * as bodyFunctions from './body-functions.ts';
-
 import {
   askTracker,
   createTrackerWatch,
@@ -78,6 +77,7 @@ type TrackerOptions = {
   log?: Log;
 };
 
+/** Makes the clients of the configured credentials. Nothing is asked of the tracker before one of them is called. */
 export function createTracker(options: TrackerOptions): Tracker {
   const { settings, cut, tracing, log = silentLog } = options;
   const trackerClock = createTrackerClock(options.clock, log);
