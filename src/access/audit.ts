@@ -11,14 +11,13 @@ import {
 import { toRfc3339 } from '#shared/clock.ts';
 import type { Statements } from '#shared/database.ts';
 import { instantOut } from '#shared/instant-out.ts';
-import { cutPage } from '#shared/pagination/cut-page.ts';
 import {
   type CursorSealer,
-  type Pagination,
-  paginationOf,
-  refuseCursor,
-  sealPage,
-  startPage,
+  type Listed,
+  type Page,
+  type PageRange,
+  type PageRequest,
+  readPage,
 } from '#shared/pagination/page.ts';
 
 /** Filter of the audit log; all that is given must hold. Texts compare exactly. */
@@ -33,9 +32,6 @@ export type AuditFilter = {
   /** Before; milliseconds since the Unix epoch. */
   before?: number;
 };
-
-/** Position in the list: the last entry of the page before. */
-type AuditPosition = { at: number; id: number };
 
 /** An entry of the audit log as the command line and the admin API show it. */
 export const auditEntryOut = z
@@ -76,10 +72,10 @@ function withReadableTimes(changes: Record<string, unknown>): Record<string, unk
   );
 }
 
-const LIST = { kind: 'audit/1', binding: '' }; // whoever may see it sees all of it
+/** Whoever may see it sees all of it. */
+const LIST = { kind: 'audit/1', binding: '', position: z.tuple([z.number(), z.number()]) };
 
-/** A read of the list. A cursor carries the filter; `limit` (1 to 100) may change. */
-type AuditListQuery = { filter: AuditFilter; limit: number; cursor?: string };
+type AuditPosition = z.infer<typeof LIST.position>;
 
 /**
  * One page of the audit log, newest first.
@@ -87,32 +83,20 @@ type AuditListQuery = { filter: AuditFilter; limit: number; cursor?: string };
  */
 export async function listAudit(
   { db, cursors }: { db: Statements; cursors: CursorSealer },
-  { filter, limit, cursor }: AuditListQuery,
-): Promise<{ items: AuditEntryOut[]; pagination: Pagination }> {
-  const { filters, position } = startPage(cursors, LIST, { cursor, filters: filter });
-  const after = position === undefined ? undefined : toPosition(position);
-  const { items, next } = await readEntries(db, { filter: filters, limit, after });
-  const nextCursor = next && sealPage(cursors, LIST, { filters, position: [next.at, next.id] });
-  return { items: items.map(toAuditEntryOut), pagination: paginationOf(nextCursor) };
+  request: PageRequest & { filter: AuditFilter },
+): Promise<Page<AuditEntryOut>> {
+  const page = await readPage(cursors, LIST, request, (range) => readEntries(db, range));
+  return { ...page, items: page.items.map(toAuditEntryOut) };
 }
 
-function toPosition(position: unknown): AuditPosition {
-  const [at, id] = Array.isArray(position) ? (position as unknown[]) : [];
-  return typeof at === 'number' && typeof id === 'number' ? { at, id } : refuseCursor();
-}
-
-/**
- * Entries newest first; of one instant, the one written last first. `next` is there when there are more.
- * @throws {store-unavailable}
- */
+/** Entries newest first; of one instant, the one written last first. @throws {store-unavailable} */
 export async function readEntries(
   db: Statements,
-  { filter, limit, after }: { filter: AuditFilter; limit: number; after?: AuditPosition },
-): Promise<{ items: AuditEntry[]; next?: AuditPosition }> {
-  const values = { ...filter, afterAt: after?.at, afterId: after?.id, limit: limit + 1 };
+  { filter, limit, after }: PageRange<AuditPosition> & { filter: AuditFilter },
+): Promise<Listed<AuditEntry, AuditPosition>[]> {
+  const values = { ...filter, afterAt: after?.[0], afterId: after?.[1], limit };
   const rows = await db.all<AuditRow & { id: number }>(listOf(filter, after), values);
-  const { items, last } = cutPage(rows, limit);
-  return { items: items.map(toAuditEntry), ...(last && { next: { at: last.at, id: last.id } }) };
+  return rows.map((row) => ({ item: toAuditEntry(row), position: [row.at, row.id] }));
 }
 
 /** Only conditions that are given, so that an index leads to them; without statistics SQLite guesses which. */

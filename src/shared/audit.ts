@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Statements, Tx } from './database.ts';
+import type { Listed, PageRange } from './pagination/page.ts';
 import { toJson } from './sql.ts';
 
 /** Author of a change: a command line user, a bearer token's subject, or Trackport itself. */
@@ -95,11 +96,11 @@ export async function appendAudit(tx: Tx, entry: AuditEntry): Promise<void> {
 export async function listAuditOf(
   db: Statements,
   subject: string,
-  { after = Number.MAX_SAFE_INTEGER, limit }: { after?: number | undefined; limit: number },
-): Promise<{ entry: AuditEntry; position: number }[]> {
+  { after = Number.MAX_SAFE_INTEGER, limit }: PageRange,
+): Promise<Listed<AuditEntry>[]> {
   const values = { subject, after, limit };
   const rows = await db.all<AuditRow & { id: number }>(OF_SUBJECT_BEFORE, values);
-  return rows.map((row) => ({ entry: toAuditEntry(row), position: row.id }));
+  return rows.map((row) => ({ item: toAuditEntry(row), position: row.id }));
 }
 
 function toAuditRow({ actor, changes, requestId, ...rest }: AuditEntry): AuditRow {

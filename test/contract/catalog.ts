@@ -111,7 +111,7 @@ export function describeCatalog(engine: string, open: Open): void {
     const list = async (query: Partial<ListQuery> = {}, workspaceId = W): Promise<string[]> => {
       const wanted: ListQuery = { workspaceId, rows: 'artifacts', limit: 100, ...query };
       const rows = await selectListed(db, engineSearch, wanted);
-      return rows.map(({ record }) => `${record.id}@${record.version}`);
+      return rows.map(({ item }) => `${item.id}@${item.version}`);
     };
     const search = (q: string, query: Partial<ListQuery> = {}): Promise<string[]> =>
       list({ terms: searchTerms(q), ...query });
@@ -356,7 +356,7 @@ export function describeCatalog(engine: string, open: Open): void {
       expect(await unset()).toBe('2.0.0');
       await make({ version: '3.0.0' });
       expect(await defaultOf('petstore')).toBe('3.0.0');
-      const log = (await auditOf('petstore')).map(({ entry }) => entry);
+      const log = (await auditOf('petstore')).map(({ item }) => item);
       const entries = log.filter(({ action }) => action === 'artifact.unset-default');
       expect(entries.map(({ changes }) => changes?.['version'])).toEqual(['1.0.0']);
     });
@@ -428,7 +428,7 @@ export function describeCatalog(engine: string, open: Open): void {
               ...(after !== undefined && { after }),
               ...(terms && { terms }),
             });
-            seen.push(...page.map(({ record }) => record.id));
+            seen.push(...page.map(({ item }) => item.id));
             after = page.at(-1)?.position;
             if (page.length < 2) break;
           }
@@ -529,7 +529,7 @@ export function describeCatalog(engine: string, open: Open): void {
       const names = ['1.0.0-rc.1', '1.0.0', '10.0.0', '2.0.0', 'zeta', 'v3', '1.0.0-rc.10'];
       for (const version of names) await make({ version, lifecycle: 'DRAFT' });
       const all = await selectVersions(db, { workspaceId: W, id: 'PETSTORE', limit: 100 });
-      expect(all.map(({ version }) => version)).toEqual([
+      expect(all.map(({ item }) => item.version)).toEqual([
         '10.0.0',
         'v3',
         '2.0.0',
@@ -551,7 +551,7 @@ export function describeCatalog(engine: string, open: Open): void {
       now = 10;
       await move(second, 'PUBLISHED');
       const all = await selectVersions(db, { workspaceId: W, id: 'petstore', limit: 100 });
-      expect(all.map(({ version }) => version)).toEqual(['1.0.0', 'v1', '1.0']);
+      expect(all.map(({ item }) => item.version)).toEqual(['1.0.0', 'v1', '1.0']);
     });
 
     test('keeps who did what to an artifact, newest first', async () => {
@@ -563,7 +563,7 @@ export function describeCatalog(engine: string, open: Open): void {
         ifMatch: any,
       });
       const entries = await auditOf('PetStore');
-      const [edit, create] = entries.map(({ entry }) => entry);
+      const [edit, create] = entries.map(({ item }) => item);
       const { actor, requestId } = owner;
       expect(edit).toMatchObject({ at: 2, action: 'artifact.edit', actor, requestId });
       expect(create).toMatchObject({

@@ -64,7 +64,7 @@ export function describeReceipts(engine: string, open: Open): void {
 
     const idOf = async (receipt: NewReceipt) => (await store.accept(receipt)).receipt.id;
     const ids = async (filter: ReceiptFilter, limit: number, after?: number) =>
-      (await listReceipts(store.db, filter, limit, after)).receipts.map(({ id }) => id);
+      (await listReceipts(store.db, { filter, limit, after })).map(({ item }) => item.id);
 
     describe('a delivery', () => {
       test('is read back as it was accepted', async () => {
@@ -178,7 +178,7 @@ export function describeReceipts(engine: string, open: Open): void {
           ignored: 0,
         };
         expect(again).toEqual(repeat);
-        expect((await listReceipts(store.db, {}, 10)).receipts).toHaveLength(1);
+        expect(await listReceipts(store.db, { filter: {}, limit: 10 })).toHaveLength(1);
       });
 
       test('that comes 50 times at once is one receipt', async () => {
@@ -187,7 +187,7 @@ export function describeReceipts(engine: string, open: Open): void {
         );
         expect(answers.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
         expect(new Set(answers.map(({ receipt }) => receipt.id)).size).toBe(1);
-        expect((await listReceipts(store.db, {}, 10)).receipts).toHaveLength(1);
+        expect(await listReceipts(store.db, { filter: {}, limit: 10 })).toHaveLength(1);
       });
 
       test('in a batch leaves the new events, which get a receipt of their own', async () => {
@@ -324,22 +324,15 @@ export function describeReceipts(engine: string, open: Open): void {
         for (let count = 0; count < 7; count += 1)
           all.unshift(await idOf(receipt({ events: [event(`e${count}`), event(`f${count}`)] })));
         const walked: string[] = [];
-        let next: number | undefined;
+        let after: number | undefined;
         do {
-          const page = await listReceipts(store.db, {}, 3, next);
-          walked.push(...page.receipts.map(({ id }) => id));
-          ({ next } = page);
+          const rows = await listReceipts(store.db, { filter: {}, limit: 3, after });
+          walked.push(...rows.map(({ item }) => item.id));
+          after = rows.at(-1)?.position;
           if (walked.length === 3) await idOf(receipt({ events: [event('late')] }));
-        } while (next !== undefined);
+        } while (after !== undefined);
         expect(walked).toEqual(all);
         expect(await ids({ outcome: 'PENDING' }, 3)).toHaveLength(3);
-      });
-
-      test('has no next page when exactly the last receipts are on it', async () => {
-        await idOf(receipt({ events: [] }));
-        await idOf(receipt({ events: [] }));
-        expect(await listReceipts(store.db, {}, 2)).not.toHaveProperty('next');
-        expect(await listReceipts(store.db, {}, 1)).toHaveProperty('next');
       });
 
       test('is filtered by partner, status, outcome and time, all together', async () => {
@@ -412,10 +405,10 @@ export function describeReceipts(engine: string, open: Open): void {
       test('walks its pages in order', async () => {
         const all: string[] = [];
         for (let at = 0; at < 5; at += 1) all.unshift(await named(`p${at}`, { eventId: 'same' }));
-        const first = await listReceipts(store.db, { eventId: 'same' }, 3);
-        const rest = await listReceipts(store.db, { eventId: 'same' }, 3, first.next);
-        expect([...first.receipts, ...rest.receipts].map(({ id }) => id)).toEqual(all);
-        expect(rest).not.toHaveProperty('next');
+        const filter = { eventId: 'same' };
+        const first = await listReceipts(store.db, { filter, limit: 3 });
+        expect(first.map(({ item }) => item.id)).toEqual(all.slice(0, 3));
+        expect(await ids(filter, 3, first[2]?.position)).toEqual(all.slice(3));
       });
 
       test('by time leaves out nothing that the clock dated before its number', async () => {
@@ -442,8 +435,8 @@ export function describeReceipts(engine: string, open: Open): void {
         await fixture.settle(id, { position: 0, outcome: 'DONE' });
         await fixture.settle(id, { position: 2, outcome: 'DONE' });
         await idOf(receipt({ events: [] }));
-        const { receipts } = await listReceipts(store.db, {}, 9);
-        expect(receipts.map((one) => one.outcomes)).toEqual([
+        const rows = await listReceipts(store.db, { filter: {}, limit: 9 });
+        expect(rows.map(({ item }) => item.outcomes)).toEqual([
           {},
           { DONE: 2, IGNORED: 1, PENDING: 1 },
         ]);
@@ -452,7 +445,8 @@ export function describeReceipts(engine: string, open: Open): void {
       test('tells the path of each receipt, and when the next of its events is due', async () => {
         const id = await idOf(receipt({ path: 'events', events: [event('a'), event('b')] }));
         await fixture.settle(id, { position: 0, outcome: 'DONE' });
-        const nextOf = async () => (await listReceipts(store.db, {}, 1)).receipts[0];
+        const nextOf = async () =>
+          (await listReceipts(store.db, { filter: {}, limit: 1 }))[0]?.item;
         expect(await nextOf()).toMatchObject({ path: 'events', nextDueAt: AT });
         await fixture.settle(id, { position: 1, outcome: 'FAILED' });
         expect(await nextOf()).not.toHaveProperty('nextDueAt');

@@ -1,19 +1,15 @@
+import { z } from 'zod';
 import { type Clock, DAY } from '#shared/clock.ts';
 import {
   type CursorSealer,
+  type Page,
+  type PageRequest,
   type Pagination,
-  paginationOf,
-  refuseCursor,
+  readPage,
 } from '#shared/pagination/page.ts';
 import type { Statements } from '#shared/database.ts';
-import {
-  type Consumer,
-  type ConsumerId,
-  type ConsumerStatus,
-  nextExpiry,
-  statusAt,
-} from './consumer.ts';
-import { type ConsumerPosition, listConsumers } from './stored-consumers.ts';
+import { type Consumer, type ConsumerStatus, nextExpiry, statusAt } from './consumer.ts';
+import { listConsumers } from './stored-consumers.ts';
 
 /** Every condition that is given must hold. */
 export type ConsumerFilter = {
@@ -35,8 +31,8 @@ const STEP = 100;
  */
 export async function findConsumers(
   { db, cursors, clock }: { db: Statements; cursors: CursorSealer; clock: Clock },
-  { filter, limit, cursor }: { filter: ConsumerFilter; limit: number; cursor?: string },
-): Promise<{ items: Consumer[]; pagination: Pagination }> {
+  { filter, limit, cursor }: PageRequest & { filter: ConsumerFilter },
+): Promise<Page<Consumer>> {
   const now = clock.now();
   const items: Consumer[] = [];
   let pagination: Pagination = { hasMore: true, nextCursor: cursor };
@@ -71,28 +67,18 @@ function isNamed({ name, id, keys }: Consumer, text: string): boolean {
 
 const fold = (text: string): string => text.normalize('NFC').toUpperCase().toLowerCase();
 
-const CURSOR_KIND = 'consumers/1';
-const BINDING = ''; // the list has no filters, and everybody who may see it sees all of it
+/** Whoever may see it sees all of it. */
+const CONSUMERS = {
+  kind: 'consumers/1',
+  binding: '',
+  position: z.tuple([z.number(), z.string()]),
+};
 
-/**
- * One page of consumers, oldest first. `limit` may change from page to page.
- * @throws {invalid-cursor} @throws {store-unavailable}
- */
+/** One page of consumers, oldest first. @throws {invalid-cursor} @throws {store-unavailable} */
 export async function pageConsumers(
   { db, cursors }: { db: Statements; cursors: CursorSealer },
-  { limit, cursor }: { limit: number; cursor?: string },
-): Promise<{ items: Consumer[]; pagination: Pagination }> {
-  const after = cursor === undefined ? undefined : openCursor(cursors, cursor);
-  const { items, hasMore } = await listConsumers(db, { limit, after });
-  const last = hasMore ? items.at(-1) : undefined;
-  const next = last && cursors.seal(CURSOR_KIND, BINDING, [last.createdAt, last.id]);
-  return { items, pagination: paginationOf(next) };
-}
-
-function openCursor(cursors: CursorSealer, cursor: string): ConsumerPosition {
-  const position = cursors.open(CURSOR_KIND, BINDING, cursor);
-  const [createdAt, id] = Array.isArray(position) ? (position as unknown[]) : [];
-  return typeof createdAt === 'number' && typeof id === 'string'
-    ? { createdAt, id: id as ConsumerId }
-    : refuseCursor();
+  page: PageRequest,
+): Promise<Page<Consumer>> {
+  const request = { ...page, filter: undefined };
+  return readPage(cursors, CONSUMERS, request, (range) => listConsumers(db, range));
 }

@@ -3,7 +3,7 @@ import type { NewId } from '#shared/ids.ts';
 import { type AuditEntry, type Origin, appendAudit } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Database, Statements, Tx } from '#shared/database.ts';
-import { cutPage } from '#shared/pagination/cut-page.ts';
+import type { Listed, PageRange } from '#shared/pagination/page.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
 import type { Grant } from '../grant.ts';
 import {
@@ -37,8 +37,8 @@ export type ConsumerChange = {
   hasUniqueName?: boolean;
 };
 
-/** Position of a list: the last consumer of the page before. */
-export type ConsumerPosition = { createdAt: number; id: ConsumerId };
+/** Position of a consumer in the list: when it was made, and its id. */
+export type ConsumerPosition = [createdAt: number, id: string];
 
 /** One line of the audit log about a consumer. */
 export function auditOf(
@@ -125,18 +125,16 @@ export async function lookUpKey(db: Statements, keyId: KeyId): Promise<KeyLookup
 
 const CONSUMERS_AFTER = `
   SELECT ${CONSUMER_COLUMNS} FROM consumer WHERE (created_at, id) > (@createdAt, @id)
-  ORDER BY created_at, id LIMIT @rows`;
+  ORDER BY created_at, id LIMIT @limit`;
 
 /** Oldest first. */
 export async function listConsumers(
   db: Statements,
-  { limit, after }: { limit: number; after?: ConsumerPosition },
-): Promise<{ items: Consumer[]; hasMore: boolean }> {
-  const { createdAt, id } = after ?? { createdAt: Number.MIN_SAFE_INTEGER, id: '' };
-  const values = { createdAt, id, rows: limit + 1 };
-  const rows = await db.all<ConsumerRow>(CONSUMERS_AFTER, values);
-  const { items, last } = cutPage(rows, limit);
-  return { items: await withGrantsAndKeys(db, items), hasMore: last !== undefined };
+  { limit, after: [createdAt, id] = [Number.MIN_SAFE_INTEGER, ''] }: PageRange<ConsumerPosition>,
+): Promise<Listed<Consumer, ConsumerPosition>[]> {
+  const rows = await db.all<ConsumerRow>(CONSUMERS_AFTER, { createdAt, id, limit });
+  const consumers = await withGrantsAndKeys(db, rows);
+  return consumers.map((item) => ({ item, position: [item.createdAt, item.id] }));
 }
 
 /** Whoever changes a consumer takes turns with all others who do: names are unique among them. */

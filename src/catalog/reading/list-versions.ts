@@ -1,5 +1,6 @@
 /** Lists of versions. Each filter is an equality or one range, so that an index leads to it. */
 import type { Statements } from '#shared/database.ts';
+import type { Listed, PageRange } from '#shared/pagination/page.ts';
 import { foldId, type VersionRecord } from '../version/artifact.ts';
 import {
   IN_GROUP,
@@ -9,6 +10,7 @@ import {
   type VersionRow,
   toRecord,
 } from '../version/read-version.ts';
+import { orderOf } from '../version/version-order.ts';
 import type { Range, SearchVersions } from './search.ts';
 
 /** All that is given must hold; `groupPath` means itself and all below it, on segment boundaries. */
@@ -16,18 +18,14 @@ export type ListFilter = Partial<
   Pick<VersionRecord, 'type' | 'lifecycle' | 'owner' | 'source' | 'groupPath' | 'projectId'>
 >;
 
-export type ListQuery = ListFilter & {
-  workspaceId: string;
-  /** One row per artifact (its default version, else a draft, else a retired one), or every version. */
-  rows: 'artifacts' | 'versions';
-  /** From `searchTerms`: a version must have every one of them, the beginning of a word suffices. */
-  terms?: string[];
-  /** Position of the last row seen. */
-  after?: number;
-  limit: number;
-};
-
-export type ListedVersion = { record: VersionRecord; position: number };
+export type ListQuery = ListFilter &
+  PageRange & {
+    workspaceId: string;
+    /** One row per artifact (its default version, else a draft, else a retired one), or every version. */
+    rows: 'artifacts' | 'versions';
+    /** From `searchTerms`: a version must have every one of them, the beginning of a word suffices. */
+    terms?: string[];
+  };
 
 const FILTERS = {
   type: 'v.type = @type',
@@ -56,7 +54,7 @@ export async function selectListed(
   tx: Statements,
   search: SearchVersions,
   query: ListQuery,
-): Promise<ListedVersion[]> {
+): Promise<Listed<VersionRecord>[]> {
   const { terms, ...values } = query;
   const range = rangeOf(query);
   const rows = terms
@@ -67,18 +65,13 @@ export async function selectListed(
         values,
       );
   return rows.map((row) => ({
-    record: toRecord(row),
+    item: toRecord(row),
     position: range.isByArtifact ? row.artifactSerial : row.serial,
   }));
 }
 
 /** Position of a version among an artifact's versions, highest first. */
-export type VersionPosition = {
-  key: string;
-  publishedAt: number;
-  createdAt: number;
-  serial: number;
-};
+type VersionPosition = [key: string, publishedAt: number, createdAt: number, serial: number];
 
 const LIST_VERSIONS = `
   SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
@@ -89,20 +82,22 @@ const LIST_VERSIONS = `
   LIMIT @limit`;
 
 /** Above every key: keys are ASCII and start with a digit. */
-const TOP = { key: '~', publishedAt: 0, createdAt: 0, serial: 0 };
+const TOP: VersionPosition = ['~', 0, 0, 0];
 
-type ArtifactPage = {
-  workspaceId: string;
-  id: string;
-  after?: VersionPosition | undefined;
-  limit: number;
-};
+export type ArtifactRange<Position> = PageRange<Position> & { workspaceId: string; id: string };
 
 /** Selects the versions of an artifact, the highest first. */
 export async function selectVersions(
   tx: Statements,
-  { workspaceId, id, after = TOP, limit }: ArtifactPage,
-): Promise<VersionRecord[]> {
-  const values = { workspaceId, idFolded: foldId(id), ...after, limit };
-  return (await tx.all<VersionRow>(LIST_VERSIONS, values)).map(toRecord);
+  { workspaceId, id, after = TOP, limit }: ArtifactRange<VersionPosition>,
+): Promise<Listed<VersionRecord, VersionPosition>[]> {
+  const [key, publishedAt, createdAt, serial] = after;
+  const position = { key, publishedAt, createdAt, serial };
+  const values = { workspaceId, idFolded: foldId(id), ...position, limit };
+  const rows = await tx.all<VersionRow>(LIST_VERSIONS, values);
+  return rows.map((row) => ({ item: toRecord(row), position: positionOf(row) }));
+}
+
+function positionOf({ version, publishedAt = 0, createdAt, serial }: VersionRow): VersionPosition {
+  return [orderOf(version).key, publishedAt, createdAt, serial];
 }

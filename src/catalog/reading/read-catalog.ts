@@ -1,29 +1,20 @@
-import { type AuditEntry, listAuditOf } from '#shared/audit.ts';
+import { z } from 'zod';
+import { listAuditOf } from '#shared/audit.ts';
 import type { Statements } from '#shared/database.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
-import { cutPage } from '#shared/pagination/cut-page.ts';
-import {
-  type Pagination,
-  paginationOf,
-  refuseCursor,
-  sealPage,
-  startPage,
-} from '#shared/pagination/page.ts';
+import { type Listed, type Page, type PageRequest, readPage } from '#shared/pagination/page.ts';
 import type { SpecFormat } from '../spec/spec-yaml.ts';
 import { foldId, type VersionRecord, type VersionRef } from '../version/artifact.ts';
 import type { Catalog, Reader } from '../index.ts';
 import { auditSubject, findArtifact, refuseUnknown } from '../version/read-version.ts';
 import { type VersionView, readView } from '../version/version-view.ts';
-import { orderOf } from '../version/version-order.ts';
 import {
+  type ArtifactRange,
   type ListFilter,
   selectListed,
   selectVersions,
-  type VersionPosition,
 } from './list-versions.ts';
 import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
-
-type Page<T> = { items: T[]; pagination: Pagination };
 
 /** Filters of the catalog's list, called as their parameters. All of them must hold. */
 type CatalogFilters = ListFilter & {
@@ -32,11 +23,6 @@ type CatalogFilters = ListFilter & {
   /** Full text over id, title, description, owner and groupPath: every word must begin a word. */
   q?: string;
 };
-
-type PageRequest = { limit: number; cursor?: string };
-
-/** `id`: of the artifact. */
-type ArtifactPageRequest = PageRequest & { id: string };
 
 /**
  * One page of the catalog, newest artifacts first (with every version: newest versions first).
@@ -47,22 +33,19 @@ type ArtifactPageRequest = PageRequest & { id: string };
 export async function listCatalog(
   { db, search, cursors }: Catalog,
   { workspaceId }: Reader,
-  { limit, cursor, ...requested }: CatalogFilters & PageRequest,
+  { limit, cursor, ...filter }: CatalogFilters & PageRequest,
 ): Promise<Page<VersionRecord>> {
-  const list = { kind: 'catalog/2', binding: workspaceId };
-  const { filters, position } = startPage(cursors, list, { cursor, filters: requested });
-  const { q, versions, ...rest } = filters;
-  const listed = await selectListed(db, search, {
-    workspaceId,
-    ...rest,
-    rows: versions === 'all' ? 'versions' : 'artifacts',
-    ...(q !== undefined && { terms: requireTerms(q) }),
-    ...(position !== undefined && { after: toPosition(position) }),
-    limit: limit + 1,
+  const list = { kind: 'catalog/2', binding: workspaceId, position: z.int() };
+  return readPage(cursors, list, { filter, limit, cursor }, ({ filter: all, ...range }) => {
+    const { q, versions, ...rest } = all;
+    return selectListed(db, search, {
+      workspaceId,
+      ...rest,
+      ...range,
+      rows: versions === 'all' ? 'versions' : 'artifacts',
+      ...(q !== undefined && { terms: requireTerms(q) }),
+    });
   });
-  const { items, last } = cutPage(listed, limit);
-  const next = last && sealPage(cursors, list, { filters, position: last.position });
-  return { items: items.map(({ record }) => record), pagination: paginationOf(next) };
 }
 
 const PUBLISHED_MAX = 1000;
@@ -78,7 +61,7 @@ export async function listPublished(
     lifecycle: 'PUBLISHED',
     limit: PUBLISHED_MAX,
   });
-  return listed.map(({ record }) => record);
+  return listed.map(({ item }) => item);
 }
 
 /**
@@ -86,65 +69,45 @@ export async function listPublished(
  * @throws {artifact-not-found}
  * @throws {invalid-cursor}
  */
-export async function listVersions(
-  catalog: Catalog,
-  reader: Reader,
-  request: ArtifactPageRequest,
-): Promise<Page<VersionRecord>> {
-  return pageOfArtifact(catalog, reader, request, {
-    kind: 'catalog-versions/1',
-    list: selectVersions,
-    positionOf,
-    toPosition: toVersionPosition,
-  });
-}
+export const listVersions = pageOfArtifact({
+  kind: 'catalog-versions/1',
+  position: z.tuple([z.string(), z.int(), z.int(), z.int()]),
+  read: selectVersions,
+});
 
 /**
  * One page of what was done to an artifact, newest first.
  * @throws {artifact-not-found}
  * @throws {invalid-cursor}
  */
-export async function listAudit(
-  catalog: Catalog,
-  reader: Reader,
-  request: ArtifactPageRequest,
-): Promise<Page<AuditEntry>> {
-  const { items, pagination } = await pageOfArtifact(catalog, reader, request, {
-    kind: 'catalog-audit/1',
-    list: (tx, { id, ...page }) => listAuditOf(tx, auditSubject(reader.workspaceId, id), page),
-    positionOf: ({ position }) => position,
-    toPosition,
-  });
-  return { items: items.map(({ entry }) => entry), pagination };
-}
+export const listAudit = pageOfArtifact({
+  kind: 'catalog-audit/1',
+  position: z.int(),
+  read: (db, { workspaceId, id, ...range }) =>
+    listAuditOf(db, auditSubject(workspaceId, id), range),
+});
 
-/** Rows that an artifact has, each with its position in their order. */
-type ArtifactRows<Row, Position> = {
+/** Rows that an artifact has. */
+type ArtifactRows<Item, Position> = {
   /** Of its cursors, with a number that changes with their shape. */
   kind: string;
-  list: (
-    tx: Statements,
-    page: { workspaceId: string; id: string; limit: number; after: Position | undefined },
-  ) => Promise<Row[]>;
-  positionOf: (row: Row) => unknown;
-  /** @throws {invalid-cursor} */
-  toPosition: (value: unknown) => Position;
+  position: z.ZodType<Position>;
+  read: (db: Statements, range: ArtifactRange<Position>) => Promise<Listed<Item, Position>[]>;
 };
 
-async function pageOfArtifact<Row, Position>(
-  { db, cursors }: Catalog,
-  { workspaceId }: Reader,
-  { id, limit, cursor }: ArtifactPageRequest,
-  rows: ArtifactRows<Row, Position>,
-): Promise<Page<Row>> {
-  const binding = JSON.stringify([workspaceId, foldId(id)]);
-  const after =
-    cursor === undefined ? undefined : rows.toPosition(cursors.open(rows.kind, binding, cursor));
-  if ((await findArtifact(db, workspaceId, id)) === undefined) refuseUnknown('no-artifact');
-  const listed = await rows.list(db, { workspaceId, id, limit: limit + 1, after });
-  const { items, last } = cutPage(listed, limit);
-  const next = last && cursors.seal(rows.kind, binding, rows.positionOf(last));
-  return { items, pagination: paginationOf(next) };
+function pageOfArtifact<Item, Position>({ read, ...list }: ArtifactRows<Item, Position>) {
+  return (
+    { db, cursors }: Catalog,
+    { workspaceId }: Reader,
+    { id, ...page }: PageRequest & { id: string },
+  ): Promise<Page<Item>> => {
+    const binding = JSON.stringify([workspaceId, foldId(id)]);
+    const request = { ...page, filter: undefined };
+    return readPage(cursors, { ...list, binding }, request, async ({ limit, after }) => {
+      if ((await findArtifact(db, workspaceId, id)) === undefined) refuseUnknown('no-artifact');
+      return read(db, { workspaceId, id, limit, after });
+    });
+  };
 }
 
 function requireTerms(q: string): string[] {
@@ -156,24 +119,6 @@ function requireTerms(q: string): string[] {
       detail: `The search has 1 to ${SEARCH_TERMS_MAX} words of letters and digits.`,
     },
   ]);
-}
-
-function toPosition(value: unknown): number {
-  return Number.isSafeInteger(value) ? (value as number) : refuseCursor();
-}
-
-function positionOf(record: VersionRecord): [string, number, number, number] {
-  const { version, publishedAt = 0, createdAt, serial } = record;
-  return [orderOf(version).key, publishedAt, createdAt, serial];
-}
-
-function toVersionPosition(value: unknown): VersionPosition {
-  if (!Array.isArray(value) || typeof value[0] !== 'string') return refuseCursor();
-  const [key, ...numbers] = value;
-  const [publishedAt, createdAt, serial] = numbers.map(toPosition);
-  if (publishedAt === undefined || createdAt === undefined || serial === undefined)
-    return refuseCursor();
-  return { key, publishedAt, createdAt, serial };
 }
 
 /** The spec of one version as a text, with the version that it is of. */

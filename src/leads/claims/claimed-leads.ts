@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { toRfc3339 } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { instantOut } from '#shared/instant-out.ts';
-import { cutPage } from '#shared/pagination/cut-page.ts';
 import {
   type CursorSealer,
-  paginationOf,
+  type PageRequest,
   paginationOut,
-  refuseCursor,
+  readPage,
 } from '#shared/pagination/page.ts';
 import { parseLeadId } from '../model/identity.ts';
 import type { LeadStore } from '../lead-store.ts';
@@ -53,7 +52,7 @@ const CLAIMED_LEADS = `
       WHERE earlier.repository_id = claim.repository_id AND earlier.number = claim.number
         AND earlier.released_at IS NULL AND earlier.id < claim.id)`;
 
-const LIST = `${CLAIMED_LEADS} AND id < @before ORDER BY id DESC LIMIT @limit`;
+const LIST = `${CLAIMED_LEADS} AND id < @after ORDER BY id DESC LIMIT @limit`;
 const FIND = `${CLAIMED_LEADS} AND number = @number ORDER BY id LIMIT 1`;
 
 type ClaimedRow = { id: number; number: number; claimedAt: number; receiptIds: string };
@@ -66,23 +65,22 @@ function toClaimOut({ number, claimedAt, receiptIds }: ClaimedRow): ClaimOut {
   };
 }
 
-const CURSOR_KIND = 'claims/1';
-const BINDING = ''; // the list has no filters, and everybody who may see it sees all of it
+/** Whoever may see it sees all of it. */
+const CLAIMS = { kind: 'claims/1', binding: '', position: z.number() };
 
 /**
- * One page of the leads that are claimed now, the newest claim first. `limit` may change from page
- * to page. @throws {invalid-cursor} @throws {store-unavailable}
+ * One page of the leads that are claimed now, the newest claim first.
+ * @throws {invalid-cursor} @throws {store-unavailable}
  */
 export async function listClaims(
   { db, repository, cursors }: Omit<ClaimedLeads, 'clock'>,
-  { limit, cursor }: { limit: number; cursor?: string },
+  page: PageRequest,
 ): Promise<ClaimListOut> {
-  const after = cursor === undefined ? undefined : openCursor(cursors, cursor);
-  const before = after ?? Number.MAX_SAFE_INTEGER;
-  const rows = await db.all<ClaimedRow>(LIST, { repository, before, limit: limit + 1 });
-  const { items, last } = cutPage(rows, limit);
-  const nextCursor = last && cursors.seal(CURSOR_KIND, BINDING, last.id);
-  return { items: items.map(toClaimOut), pagination: paginationOf(nextCursor) };
+  const request = { ...page, filter: undefined };
+  return readPage(cursors, CLAIMS, request, async ({ limit, after = Number.MAX_SAFE_INTEGER }) => {
+    const rows = await db.all<ClaimedRow>(LIST, { repository, after, limit });
+    return rows.map((row) => ({ item: toClaimOut(row), position: row.id }));
+  });
 }
 
 /** The claim on one lead. @throws {not-found} @throws {store-unavailable} */
@@ -93,11 +91,6 @@ export async function readClaim(
   const number = parseLeadId(leadId) ?? refuseUnclaimed();
   const row = await db.get<ClaimedRow>(FIND, { repository, number });
   return row ? toClaimOut(row) : refuseUnclaimed(number);
-}
-
-function openCursor(cursors: CursorSealer, cursor: string): number {
-  const position = cursors.open(CURSOR_KIND, BINDING, cursor);
-  return typeof position === 'number' ? position : refuseCursor();
 }
 
 /** @throws {not-found} always; what is no number is not repeated */

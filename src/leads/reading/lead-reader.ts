@@ -143,12 +143,12 @@ async function assemblePage(
 
 function toList(
   cursors: CursorSealer,
-  { next: { list, filters } }: PreparedQuery,
+  { next: { list, filter } }: PreparedQuery,
   { rows, next }: WalkStop,
 ): LeadList {
   return {
     items: rows.map((row) => row.lead),
-    pagination: paginationOf(next && sealPage(cursors, list, { filters, position: next })),
+    pagination: paginationOf(next && sealPage(cursors, list, { filter, position: next })),
   };
 }
 

@@ -34,7 +34,7 @@ type ListFilters = { state?: LeadState; label?: readonly string[]; since?: numbe
 export type PreparedQuery = WalkQuery & {
   filter: LeadFilter;
   /** Sealed into the cursor to the next page. */
-  next: { list: ListName; filters: ListFilters };
+  next: { list: ListName; filter: ListFilters };
   /** Names the whole page: who may see what, filters, limit and cursor. */
   key: string;
 };
@@ -49,7 +49,8 @@ export function prepareQuery(
 ): PreparedQuery {
   const { cursor, limit } = query;
   const list = { kind: CURSOR_KIND, binding: bindingOf(visibility, approvedLabel) };
-  const { filters, position } = startPage(cursors, list, { cursor, filters: filtersOf(query) });
+  const start = startPage(cursors, list, { cursor, filter: filtersOf(query) });
+  const { filter: filters, position } = start;
   if (position !== undefined && !isPosition(position)) refuseCursor();
   const filter = toFilter(filters, visibility, approvedLabel);
   return {
@@ -57,7 +58,7 @@ export function prepareQuery(
     position,
     filter,
     issueQuery: toIssueQuery(filter),
-    next: { list, filters },
+    next: { list, filter: filters },
     key: JSON.stringify([list.binding, filters, limit, cursor]),
   };
 }

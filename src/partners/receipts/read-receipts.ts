@@ -11,7 +11,7 @@ import {
   type Remainder,
   type RepeatedEvent,
 } from './receipt.ts';
-import { cutPage } from '#shared/pagination/cut-page.ts';
+import type { Listed, PageRange } from '#shared/pagination/page.ts';
 import type { Statements } from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
 import { receiptConditions, type ReceiptFilter } from './receipt-conditions.ts';
@@ -54,23 +54,18 @@ type EventRow = Omit<ReceiptEventDetail, Stored> & {
   history: string;
 };
 
-/**
- * Up to `limit` receipts that the filter finds, newest first, from behind the position `after` when it is given.
- * `next`: position of the last one, there exactly when more follow. @throws {store-unavailable}
- */
+type ReceiptRange = PageRange & { filter: ReceiptFilter };
+
+/** Receipts that the filter finds, newest first. @throws {store-unavailable} */
 export async function listReceipts(
   db: Statements,
-  filter: ReceiptFilter,
-  limit: number,
-  after?: number,
-): Promise<{ receipts: readonly ReceiptSummary[]; next?: number }> {
-  const rows = await selectPage(db, filter, { limit: limit + 1, after });
-  const { items, last } = cutPage(rows, limit);
-  const numbers = items.map(({ number }) => number);
+  range: ReceiptRange,
+): Promise<Listed<ReceiptSummary>[]> {
+  const rows = await selectPage(db, range);
+  const numbers = rows.map(({ number }) => number);
   const due = await db.all<DueRow>(NEXT_DUE, { numbers });
   const counts = await db.all<OutcomeRow>(COUNT_OUTCOMES, { numbers });
-  const receipts = toSummaries(items, counts, due);
-  return last ? { receipts, next: last.number } : { receipts };
+  return toSummaries(rows, counts, due);
 }
 
 /** One receipt with its events. @throws {store-unavailable} */
@@ -89,8 +84,7 @@ export async function readReceipt(db: Statements, id: string): Promise<ReceiptDe
 
 async function selectPage(
   db: Statements,
-  filter: ReceiptFilter,
-  { limit, after = Number.MAX_SAFE_INTEGER }: { limit: number; after: number | undefined },
+  { filter, limit, after = Number.MAX_SAFE_INTEGER }: ReceiptRange,
 ): Promise<ReceiptRow[]> {
   const { from, number, where, values } = await receiptConditions(db, filter);
   const inOrder = either('receipt.number', number);
@@ -106,7 +100,7 @@ function toSummaries(
   rows: readonly ReceiptRow[],
   counts: readonly OutcomeRow[],
   due: readonly DueRow[],
-): ReceiptSummary[] {
+): Listed<ReceiptSummary>[] {
   const byReceipt = Map.groupBy(counts, ({ receipt }) => receipt);
   const dueAt = new Map(due.map((one) => [one.receipt, one.dueAt]));
   return rows.map((row) => {
@@ -114,7 +108,8 @@ function toSummaries(
     const counted = Object.fromEntries(own.map(({ outcome, count }) => [outcome, count]));
     const nextDueAt = dueAt.get(row.number);
     const next = nextDueAt !== undefined && { nextDueAt };
-    return { ...toReceipt(row), path: row.path, outcomes: counted, ...next };
+    const item = { ...toReceipt(row), path: row.path, outcomes: counted, ...next };
+    return { item, position: row.number };
   });
 }
 

@@ -4,11 +4,9 @@ import { type Clock, toRfc3339 } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import {
   type CursorSealer,
-  type Pagination,
-  paginationOf,
-  refuseCursor,
-  sealPage,
-  startPage,
+  type Page,
+  type PageRequest,
+  readPage,
 } from '#shared/pagination/page.ts';
 import {
   type ReceiptDetailOut,
@@ -28,16 +26,12 @@ import {
   type ReplayResult,
 } from './replay-receipts.ts';
 
-const LIST = { kind: 'receipts/2', binding: '' }; // whoever may see it sees all of it
+/** Whoever may see it sees all of it. */
+const LIST = { kind: 'receipts/2', binding: '', position: z.int() };
 const LIMIT_MAX = 100;
 
-/** A read of the list. A cursor carries the filter; `limit` (1 to 100) may change. */
-export type ReceiptListQuery = { filter: ReceiptFilter; limit: number; cursor?: string };
-
-export type ReceiptList = { items: readonly ReceiptSummaryOut[]; pagination: Pagination };
-
-/** The same with all that is known of each. */
-export type ReceiptPage = { receipts: readonly ReceiptSummary[]; pagination: Pagination };
+/** `limit`: 1 to 100. */
+type ReceiptListQuery = PageRequest & { filter: ReceiptFilter };
 
 /** Why an event was not queued. A payload is dropped 30 days after the event ended. */
 const notQueuedOut = z
@@ -110,11 +104,11 @@ export function createReceipts({
     (await readReceipt(db, id)) ?? refuseReceipt();
   return {
     /** One page of receipts, newest first. @throws {validation-failed} @throws {invalid-cursor} */
-    page: (query: ReceiptListQuery) => readPage({ db, cursors }, query),
+    page: (query: ReceiptListQuery) => pageReceipts({ db, cursors }, query),
     /** The same as the admin API and the command line show it. */
-    list: async (query: ReceiptListQuery): Promise<ReceiptList> => {
-      const { receipts, pagination } = await readPage({ db, cursors }, query);
-      return { items: receipts.map(toReceiptSummaryOut), pagination };
+    list: async (query: ReceiptListQuery): Promise<Page<ReceiptSummaryOut>> => {
+      const page = await pageReceipts({ db, cursors }, query);
+      return { ...page, items: page.items.map(toReceiptSummaryOut) };
     },
     find,
     /** The same as the admin API and the command line show it. @throws {not-found} */
@@ -149,22 +143,14 @@ export function createReceipts({
   };
 }
 
-async function readPage(
+async function pageReceipts(
   { db, cursors }: { db: Database; cursors: CursorSealer },
-  { filter, limit, cursor }: ReceiptListQuery,
-): Promise<ReceiptPage> {
+  query: ReceiptListQuery,
+): Promise<Page<ReceiptSummary>> {
+  const { limit } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX)
     refuse([{ parameter: 'limit', code: 'out-of-range', detail: `limit is 1 to ${LIMIT_MAX}.` }]);
-  const { filters, position } = startPage(cursors, LIST, { cursor, filters: filter });
-  const after = position === undefined ? undefined : toPosition(position);
-  const { receipts, next } = await listReceipts(db, filters, limit, after);
-  const nextCursor =
-    next === undefined ? undefined : sealPage(cursors, LIST, { filters, position: next });
-  return { receipts, pagination: paginationOf(nextCursor) };
-}
-
-function toPosition(position: unknown): number {
-  return typeof position === 'number' && Number.isSafeInteger(position) ? position : refuseCursor();
+  return readPage(cursors, LIST, query, (range) => listReceipts(db, range));
 }
 
 function refuseReceipt(): never {

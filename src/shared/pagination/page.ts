@@ -17,6 +17,8 @@ export const paginationOut = z
 
 export type Pagination = z.infer<typeof paginationOut>;
 
+export type Page<Item> = { items: Item[]; pagination: Pagination };
+
 export function paginationOf(nextCursor: string | undefined): Pagination {
   return nextCursor === undefined ? { hasMore: false } : { hasMore: true, nextCursor };
 }
@@ -69,43 +71,73 @@ export function looksSealed(text: string): boolean {
 export type ListName = { kind: string; binding: string };
 
 /** Start of a read: without a position the beginning of the list. */
-type PageStart<Filters> = { filters: Filters; position?: unknown };
+type PageStart<Filter> = { filter: Filter; position?: unknown };
 
 /**
- * The filters of a page and where it starts. A cursor carries the filters of its list, so that it can
- * be used alone; those that are given beside it must be the same. Filters are called as their
+ * The filter of a page and where it starts. A cursor carries the filter of its list, if that has one, so
+ * that it can be used alone; one that is given beside it must be the same. Its members are called as their
  * parameters; an absent one is absent or undefined, and values are compared as JSON.
- * @throws {invalid-cursor} naming each filter that differs, or as `open` does
+ * @throws {invalid-cursor} naming each parameter that differs, or as `open` does
  */
-export function startPage<Filters extends object>(
+export function startPage<Filter extends object | undefined>(
   cursors: CursorSealer,
   { kind, binding }: ListName,
-  { cursor, filters }: { cursor?: string; filters: Filters },
-): PageStart<Filters> {
-  if (cursor === undefined) return { filters };
+  { cursor, filter }: { cursor?: string; filter: Filter },
+): PageStart<Filter> {
+  if (cursor === undefined) return { filter };
   const opened = cursors.open(kind, binding, cursor);
+  if (filter === undefined) return { filter, position: opened };
   if (!Array.isArray(opened) || opened.length !== 2) return refuseCursor();
-  const [position, carried] = opened as [unknown, Filters];
+  const [position, carried] = opened as [unknown, Filter & object];
   const made = new Map(Object.entries(carried));
-  const differing = Object.entries(filters)
+  const differing = Object.entries(filter)
     .filter(
       ([name, value]) =>
         value !== undefined && JSON.stringify(value) !== JSON.stringify(made.get(name)),
     )
     .map(([name]) => name);
-  return differing.length > 0 ? refuseFilters(differing) : { filters: carried, position };
+  return differing.length > 0 ? refuseFilter(differing) : { filter: carried, position };
 }
 
 /** The cursor to the page behind `position`, for `startPage`. */
 export function sealPage(
   cursors: CursorSealer,
   { kind, binding }: ListName,
-  { filters, position }: PageStart<object>,
+  { filter, position }: PageStart<object | undefined>,
 ): string {
-  return cursors.seal(kind, binding, [position, filters]);
+  return cursors.seal(kind, binding, filter === undefined ? position : [position, filter]);
 }
 
-function refuseFilters(names: readonly string[]): never {
+/** A row of a list, and where it stands in the list's order. */
+export type Listed<Item, Position = number> = { item: Item; position: Position };
+
+/** `limit` may change from page to page. */
+export type PageRequest = { limit: number; cursor?: string };
+
+/** The part of a list to read: up to `limit` rows, from behind the position `after` when it is given. */
+export type PageRange<Position = number> = { limit: number; after?: Position };
+
+/**
+ * One page of a list: `read` is asked for one row more, which shows whether more follow.
+ * @throws {invalid-cursor}, or as `read` does
+ */
+export async function readPage<Item, Position, Filter extends object | undefined>(
+  cursors: CursorSealer,
+  list: ListName & { position: z.ZodType<Position> },
+  { filter: requested, limit, cursor }: PageRequest & { filter: Filter },
+  read: (range: PageRange<Position> & { filter: Filter }) => Promise<Listed<Item, Position>[]>,
+): Promise<Page<Item>> {
+  const { filter, position } = startPage(cursors, list, { cursor, filter: requested });
+  const after = list.position.optional().safeParse(position);
+  if (!after.success) return refuseCursor();
+  const rows = await read({ filter, limit: limit + 1, after: after.data });
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  const next = last && sealPage(cursors, list, { filter, position: last.position });
+  return { items: page.map(({ item }) => item), pagination: paginationOf(next) };
+}
+
+function refuseFilter(names: readonly string[]): never {
   const errors = names.map((parameter) => ({
     parameter,
     code: 'differs',

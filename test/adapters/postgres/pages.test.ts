@@ -147,7 +147,7 @@ test('a page of a list and a look-up cost the same however many rows there are',
     if (blocks > blocksMax || whole.length > 0) dear.push({ what, blocks, whole });
   };
   for (const [what, filter] of Object.entries(receipts))
-    await measure(`receipts of ${what}`, (session) => listReceipts(session, filter, 20));
+    await measure(`receipts of ${what}`, (session) => listReceipts(session, { filter, limit: 20 }));
   for (const [what, filter] of Object.entries(audits))
     await measure(`audit of ${what}`, (session) => readEntries(session, { filter, limit: 20 }));
   for (const [what, query] of Object.entries(catalogs))

@@ -50,7 +50,7 @@ const stateOf = async (version: string): Promise<string | undefined> => {
 
 const actionsOf = async (): Promise<unknown[]> => {
   const listed = await listAuditOf(db, 'artifact/default/shop', { limit: 99 });
-  return listed.map(({ entry: { action, actor, changes } }) => [
+  return listed.map(({ item: { action, actor, changes } }) => [
     action,
     actor,
     changes?.['breaking'],

@@ -46,7 +46,7 @@ async function send(server: World, { url = DELETIONS, body = DELETION, headers }
 }
 
 async function receipts(server: World): Promise<number> {
-  return (await listReceipts(server.receipts.db, {}, 100)).receipts.length;
+  return (await listReceipts(server.receipts.db, { filter: {}, limit: 100 })).length;
 }
 
 /** Lines of the log about each response. */

@@ -140,7 +140,7 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
   test('changes nothing in a dry run, which says what the import then does', async () => {
     const { take, foresee, deliver, receipts, claimed } = await setUp();
     const sent = await deliver(gone({ eventId: '0', email: 'bob@b.example' }));
-    const before = await listReceipts(receipts.db, {}, 100);
+    const before = await listReceipts(receipts.db, { filter: {}, limit: 100 });
     const lines = [
       gone({ eventId: '0', email: 'bob@b.example' }),
       gone({ eventId: '1', email: ADA }),
@@ -149,7 +149,7 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
       [],
     ];
     const forecast = await foresee(lines);
-    expect(await listReceipts(receipts.db, {}, 100)).toEqual(before);
+    expect(await listReceipts(receipts.db, { filter: {}, limit: 100 })).toEqual(before);
     expect(await claimed()).toEqual([3]);
     expect(forecast).toEqual([
       { line: 1, id: sent.receipt.id, repeat: true, outcomes: {}, leads: 0, undated: 0 },
@@ -173,8 +173,8 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
     expect(second.map(({ repeat }) => repeat)).toEqual(second.map((_, at) => at < 100));
     const all = await take(lines);
     expect(all.map(({ repeat }) => repeat)).toEqual(all.map((_, at) => at < 200));
-    const { receipts: stored } = await listReceipts(receipts.db, {}, 300);
-    expect(stored.map(({ id }) => id).reverse()).toEqual(all.map(({ id }) => id));
+    const stored = await listReceipts(receipts.db, { filter: {}, limit: 300 });
+    expect(stored.map(({ item }) => item.id).reverse()).toEqual(all.map(({ id }) => id));
   });
 
   test('takes no lead back that the same event had claimed when it was sent', async () => {

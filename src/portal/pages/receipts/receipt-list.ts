@@ -50,7 +50,7 @@ export const receiptListPage = page({
   show: async ({ partners }, request) => {
     const { query } = request;
     const filter = toFilter(query);
-    const [{ receipts: items, pagination }, known] = await Promise.all([
+    const [{ items, pagination }, known] = await Promise.all([
       partners.receipts.page({ filter, limit: PAGE_RECEIPTS, cursor: query.cursor }),
       partners.list(),
     ]);
