@@ -123,4 +123,4 @@ test('what nobody knows waits, is told, holds up nobody, and is done after SIGHU
 const RELOADED = 'configuration reloaded';
 
 const handovers = (run: Trackport): unknown[] =>
-  run.log().filter(({ msg }) => /stands by|works now/.test(String(msg)));
+  run.log().filter(({ msg }) => /stands by|this one does$/.test(String(msg)));
