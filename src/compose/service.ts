@@ -121,7 +121,7 @@ async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
   const servers = await createServers(app, state, start.limits);
   if (servers.operations) await listenForOperations(app, servers.operations);
   const load = watchLoad(servers.public.server); // requests in flight, for the stop
-  // Ready from here on: for `/readyz` it is enough that the store takes reads and writes.
+  // Ready at once: for `/readyz` it is enough that the store takes reads and writes.
   const url = serverUrl(await listen(servers.public, config.server));
   const publicUrl = (state.publicUrl ??= url);
   const close = () => closeInTime(servers.public, clock, state.deadline ?? clock.monotonicMs());
