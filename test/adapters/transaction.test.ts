@@ -42,6 +42,15 @@ describe.each(engines)('a transaction %s', (_name, open) => {
     expect(await read(database)).toEqual({ at: 3 });
   });
 
+  test('fails by the first of its statements that did, though nobody minded', async () => {
+    const database = await open();
+    const failing = database.transaction(async (tx) => {
+      await tx.run(FAIL).catch(() => undefined);
+      await tx.run(PUT, { at: 1 }).catch(() => undefined);
+    });
+    await expect(failing).rejects.toThrow(/null/i);
+  });
+
   test('cannot be used when it is over', async () => {
     const database = await open();
     let kept: Statements | undefined;
@@ -54,6 +63,19 @@ describe.each(engines)('a transaction %s', (_name, open) => {
     const outer = database.transaction(() => database.transaction((tx) => tx.run(PUT, { at: 1 })));
     await expect(outer).rejects.toThrow('would wait for itself');
     await database.run(PUT, { at: 2 });
+  });
+
+  test('can follow one that has begun what asks for it', async () => {
+    const database = await open();
+    const gate = Promise.withResolvers<void>();
+    let later: Promise<unknown> | undefined;
+    await database.transaction(async (tx) => {
+      await tx.run(PUT, { at: 1 });
+      later = gate.promise.then(() => database.transaction((next) => next.run(PUT, { at: 2 })));
+    });
+    gate.resolve();
+    await later;
+    expect(await read(database)).toEqual({ at: 2 });
   });
 
   test('that waits for something else is undone after 2 s, and the next goes on', async () => {

@@ -43,6 +43,21 @@ describe.each(engines)('a transaction %s', (_name, open) => {
     expect(runs).toBe(2);
   });
 
+  test('decides anew also when it makes a failure of its own of that', async () => {
+    const database = await open();
+    const other = connectTo(database.handle.name);
+    let runs = 0;
+    await database.transaction(async (tx) => {
+      runs += 1;
+      await read(tx);
+      if (runs === 1) await other.run(PUT, { at: 10 });
+      await tx.run(PUT, { at: 1 }).catch(() => {
+        throw new Error('of its own');
+      });
+    });
+    expect([runs, await read(database)]).toEqual([2, { at: 1 }]);
+  });
+
   test('that only reads sees one moment, also while another process writes', async () => {
     const database = await open();
     const other = connectTo(database.handle.name);
