@@ -139,8 +139,6 @@ export type ActingLoop = Loop & {
   pause: TrackerPause;
   walTruncation: WalTruncation;
   acting: Acting;
-  /** Interval of probes while the work is paused, in ms. */
-  probeEveryMs: number;
 };
 
 /** Changes issues, one event at a time, until the worker stops. Never throws. */
@@ -224,16 +222,12 @@ const PROBE_AMONG = 50;
  * next event, if there is one, is not refused: not every lack of rights can be read.
  */
 async function probe(loop: ActingLoop, { code, probeAt }: Readonly<Pause>): Promise<number> {
-  const { clock, editor, pause, probeEveryMs } = loop;
+  const { clock, editor, pause } = loop;
   const waitMs = probeAt - clock.monotonicMs();
   if (waitMs > 0) return waitMs;
   const response = await (code === 'forbidden' ? editor.checkWriting() : editor.checkRepository());
   if (response.kind === 'paused') pause.begin(response.code);
   else if (response.kind !== 'well') pause.probeLater();
-  else {
-    const result = await actOnNext(loop, PROBE_AMONG);
-    if (result?.kind === 'paused') return probeEveryMs;
-    pause.end();
-  }
+  else if ((await actOnNext(loop, PROBE_AMONG))?.kind !== 'paused') pause.end();
   return 0;
 }

@@ -1,12 +1,10 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/directory/fill-directory.ts';
-import { REPLICA_LAG_MAX_MS } from '#leads/lead-tracker.ts';
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { longestJitteredWaitMs, type Random } from '#shared/resilience/backoff.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { DeletionRules } from './act/act-on-event.ts';
-import { MISSING_LOOKS_MS } from './act/act-on-lead.ts';
 import {
   type ActingLoop,
   createAlarm,
@@ -19,13 +17,13 @@ import {
 } from './loops.ts';
 import { createDirectoryCoverage } from './directory-coverage.ts';
 import type { IssueEditor, PauseCode } from './act/issue-editor.ts';
-import { UNMATCHED_WAITS_MS } from './match/match-event.ts';
 import { createPacer, createTrackerPause, createWriteRefusals } from './may-write.ts';
 import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import { createLeasing, forgetLeases } from './lease-events.ts';
 import { dropsPayload } from './settle-event.ts';
+import { TIMING, type Timing } from './timing.ts';
 import { createWalTruncation, type WalTruncation } from './wal-truncation.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Database } from '#shared/database.ts';
@@ -56,14 +54,8 @@ export type Workplace = {
   random: Random;
   /** Without it the work is not traced. */
   tracing?: Tracing;
-  /** Waits before an event without a match is tried again; default a minute. */
-  unmatchedWaitsMs?: readonly number[];
-  /** Times at which an issue that is not found is looked for again; default after 5 s, 1 and 10 minutes. */
-  missingLooksMs?: readonly number[];
-  /** Time for which a comment may be there and not be shown; default the lag that replicas of the tracker may have. */
-  replicaLagMs?: number;
-  /** Interval at which a paused worker asks whether it may go on, in ms; default a minute. */
-  probeEveryMs?: number;
+  /** In place of `TIMING`. */
+  timing?: Partial<Timing>;
 };
 
 /** Longer than a match waits for the first crawl, or for a tracker that fails. */
@@ -150,8 +142,8 @@ type Loops = MatchingLoop & ActingLoop;
 
 function createLoops(work: Workplace, stopping: AbortSignal): Loops {
   const { db, repository, instance, sealer, filler, editor, clock, log, tracing } = work;
-  const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = work;
-  const { missingLooksMs = MISSING_LOOKS_MS, replicaLagMs = REPLICA_LAG_MAX_MS } = work;
+  const timing = { ...TIMING, ...work.timing };
+  const { unmatchedWaitsMs, missingLooksMs, probeEveryMs } = timing;
   const pause = createTrackerPause({ clock, log, probeEveryMs });
   const walTruncation = createWalTruncation({ db, clock, log });
   const reporter = notingDropped(work.reporter, walTruncation);
@@ -164,19 +156,17 @@ function createLoops(work: Workplace, stopping: AbortSignal): Loops {
           probeEveryMs,
           ...missingLooksMs,
         );
-  const shared = { db, repository, clock, log, reporter, tracing };
+  const shared = { db, repository, clock, log, reporter, tracing, timing };
   return {
     db,
     editor,
     identify: () => filler.identify(),
-    probeEveryMs,
     matching: {
       ...shared,
       filler,
       directoryKey: work.directoryKey,
       partners: work.partners,
       readDelivery: work.readDelivery,
-      unmatchedWaitsMs,
       nextLookUp: { atMs: -Infinity },
       directory: createDirectoryCoverage({
         catchUp: (since) => filler.catchUp(since),
@@ -192,8 +182,6 @@ function createLoops(work: Workplace, stopping: AbortSignal): Loops {
       rules: work.rules,
       random: work.random,
       isListed: (number) => filler.isListed(number),
-      missingLooksMs,
-      replicaLagMs,
       pacer: createPacer(clock, work.writeIntervalMs),
       refusals: createWriteRefusals(),
     },

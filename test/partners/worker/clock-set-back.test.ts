@@ -64,7 +64,7 @@ test('a deletion that matched nothing is looked for again at once', async () => 
   const options = {
     clock,
     tracker: { clock },
-    worker: { unmatchedWaitsMs: [MINUTE, 9 * MINUTE] },
+    worker: { timing: { unmatchedWaitsMs: [MINUTE, 9 * MINUTE] } },
   };
   const world = await openDeletions(options);
   await world.start();

@@ -35,7 +35,7 @@ function createHurriedClock() {
 /** Paused since its credential was refused. */
 async function lockedOutWorld(probeEveryMs: number) {
   const { clock, hurry } = createHurriedClock();
-  const world = await openDeletions({ clock, worker: { probeEveryMs } });
+  const world = await openDeletions({ clock, worker: { timing: { probeEveryMs } } });
   await world.start();
   const [known = 0, other = 0] = [1, 2].map(() => world.tracker.createIssue(leadIssue()).number);
   await world.filler.catchUp();

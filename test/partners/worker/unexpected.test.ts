@@ -112,8 +112,7 @@ const actDepsOf = (world: DeletionWorld, editor: Partial<IssueEditor>): Acting =
   editor: editor as IssueEditor,
   rules: () => ({ labels: { approved: 'approved', deleted: 'deleted' }, retryMs: [1000] }),
   isListed: async () => false,
-  missingLooksMs: [],
-  replicaLagMs: 0,
+  timing: { missingLooksMs: [], replicaLagMs: 0 },
   pacer: createPacer(world.clock, 0),
   refusals: createWriteRefusals(),
   clock: world.clock,
@@ -142,7 +141,7 @@ const matchDepsOf = (world: DeletionWorld, deps: Partial<Matching> = {}): Matchi
   clock: world.clock,
   log: silentLog,
   reporter: reporterOf(silentLog),
-  unmatchedWaitsMs: [],
+  timing: { unmatchedWaitsMs: [] },
   ...deps,
 });
 

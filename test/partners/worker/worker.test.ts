@@ -81,7 +81,7 @@ describe('a deletion', () => {
   test('finds at a later try what the tracker had not shown before', async () => {
     const world = await runningWorld({
       tracker: { replicaLagMs: 300 },
-      worker: { unmatchedWaitsMs: [200, 2000] },
+      worker: { timing: { unmatchedWaitsMs: [200, 2000] } },
     });
     const { number } = world.tracker.createIssue(leadIssue());
     const receipt = await world.settled(await world.send({ email: 'ada@example.com' }));
@@ -138,7 +138,9 @@ describe('a deletion', () => {
       },
     ],
   ])('that %s claims at its repeat who came meanwhile', async (_what, prepare) => {
-    const world = await runningWorld({ worker: { unmatchedWaitsMs: [HOUR], retryMs: [HOUR] } });
+    const world = await runningWorld({
+      worker: { timing: { unmatchedWaitsMs: [HOUR] }, retryMs: [HOUR] },
+    });
     prepare(world);
     const id = await world.send({ email: 'ada@example.com' });
     await eventually(async () => expect((await world.read(id)).events[0]?.attempts).toBe(1));

@@ -72,10 +72,13 @@ export async function openDeletions(options: DeletionOptions = {}) {
   });
   const { partners, receipts, work, claims, deliver } = openWorld({
     rules: () => ({ labels, retryMs }),
-    unmatchedWaitsMs: [20, 20],
-    missingLooksMs: [20, 40],
-    replicaLagMs: 20,
     ...worker,
+    timing: {
+      unmatchedWaitsMs: [20, 20],
+      missingLooksMs: [20, 40],
+      replicaLagMs: 20,
+      ...worker.timing,
+    },
     database,
     repository,
     partners: partnersOf(options),

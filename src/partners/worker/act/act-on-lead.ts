@@ -1,4 +1,4 @@
-import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
+import { type Clock, MINUTE } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import {
@@ -16,9 +16,7 @@ import type { Effect, LeadProgress, Todo } from '../work-item.ts';
 import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import type { OwnComment } from '../event-leads.ts';
-
-/** Times after the first look at which an issue that is not found is looked for again, in ms. */
-export const MISSING_LOOKS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
+import type { Timing } from '../timing.ts';
 
 const ASK_LIST_AGAIN_MS = MINUTE;
 
@@ -34,10 +32,7 @@ export type LeadWriter = {
    * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
    */
   isListed(number: number): Promise<boolean | undefined>;
-  /** Ascending; after the last one an issue that is still not found, and not listed, is gone. */
-  missingLooksMs: readonly number[];
-  /** For so long a comment may be there and not be shown. */
-  replicaLagMs: number;
+  timing: Pick<Timing, 'missingLooksMs' | 'replicaLagMs'>;
   clock: Pick<Clock, 'now'>;
   log: Log;
 };
@@ -212,7 +207,7 @@ async function editIssue(
  * looking, another one may have taken over and written the comment.
  */
 async function postComment(
-  { editor, pacer, refusals, clock, replicaLagMs }: LeadWriter,
+  { editor, pacer, refusals, clock, timing }: LeadWriter,
   { lead, turn, ownComment }: LeadTask,
   { marker, text }: NonNullable<Effect['comment']>,
 ): Promise<Refusal | Blocked | 'found' | 'posted'> {
@@ -223,8 +218,8 @@ async function postComment(
   if (found.kind !== 'none') return transientIfGone(found);
   const before = await ownComment.read();
   if (before?.isWritten) return 'posted';
-  if (before && Math.abs(lookedAt - before.triedAt) < replicaLagMs)
-    return { kind: 'blocked', retryAt: before.triedAt + replicaLagMs };
+  if (before && Math.abs(lookedAt - before.triedAt) < timing.replicaLagMs)
+    return { kind: 'blocked', retryAt: before.triedAt + timing.replicaLagMs };
   await turn();
   await ownComment.noteTry(clock.now());
   pacer.noteWrite();
@@ -277,7 +272,7 @@ async function resultOfAbsence(
   const now = writer.clock.now();
   const missingSince = Math.min(now, lead.missingSince ?? now);
   const missing: LeadProgress = { ...lead, missingSince };
-  const next = writer.missingLooksMs.find((ms) => missingSince + ms > now);
+  const next = writer.timing.missingLooksMs.find((ms) => missingSince + ms > now);
   if (next !== undefined)
     return { lead: missing, delay: { kind: 'missing', retryAt: missingSince + next } };
   switch (await isListed(writer, lead.number)) {

@@ -22,6 +22,7 @@ import type { EventErrorCode } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { findMatch, hasLeadsElsewhere, leadsOf } from '../event-leads.ts';
 import { postpone, type Postponed } from '../lease-events.ts';
+import type { Timing } from '../timing.ts';
 import {
   CONFLICT,
   endFailed,
@@ -29,9 +30,6 @@ import {
   type MatchChange,
   writeChanges,
 } from './keep-matches.ts';
-
-/** Waits before an event that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
-export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE];
 
 /** Wait of an event whose catch-up takes longer. */
 const ASK_AGAIN_MS = SECOND / 2;
@@ -54,7 +52,7 @@ export type Matching = NumberLookUp & {
   clock: Clock;
   log: Log;
   reporter: OutcomeReporter;
-  unmatchedWaitsMs: readonly number[];
+  timing: Pick<Timing, 'unmatchedWaitsMs'>;
   tracing?: Tracing;
 };
 
@@ -247,9 +245,9 @@ async function noteMiss(
   item: WorkItem,
   { match, progress }: { match: Match & { unknownLeadId?: number }; progress: MatchProgress },
 ): Promise<Decision> {
-  const { clock, unmatchedWaitsMs } = matching;
+  const { clock, timing } = matching;
   const misses = progress.misses + 1;
-  const wait = unmatchedWaitsMs[progress.misses];
+  const wait = timing.unmatchedWaitsMs[progress.misses];
   if (wait === undefined) {
     const { unknownLeadId } = match;
     const found = unknownLeadId === undefined ? 'unknown' : await findLead(matching, unknownLeadId);

@@ -72,7 +72,7 @@ describe('comment', () => {
   );
 
   describe('is posted once while replicas of the tracker lag', () => {
-    const TRACKER = { tracker: { replicaLagMs: 500 }, worker: { replicaLagMs: 1500 } };
+    const TRACKER = { tracker: { replicaLagMs: 500 }, worker: { timing: { replicaLagMs: 1500 } } };
     const leadOf = async (world: DeletionWorld): Promise<number> => {
       const { number } = world.tracker.createIssue(leadIssue());
       await eventually(async () => expect((await world.editor.read(number)).kind).toBe('issue'));
@@ -305,7 +305,7 @@ describe('rights that are missing without a word', () => {
     labels: ['deleted-by-partner', 'eu'],
   };
 
-  const worker = { probeEveryMs: 30 };
+  const worker = { timing: { probeEveryMs: 30 } };
 
   test('a write that is answered 404 for the token’s scopes pauses the worker', async () => {
     const grant = { token: 'ghp_classic', can: 'write' as const, scopes: ['read:user'] };
@@ -465,7 +465,7 @@ describe('a tracker that refuses everything', () => {
   test.each(refusals)(
     'pauses the worker, is asked again, and then all goes on: %s',
     async (reason, fault) => {
-      const world = await runningWorld({ worker: { probeEveryMs: 30 } });
+      const world = await runningWorld({ worker: { timing: { probeEveryMs: 30 } } });
       const { number } = world.tracker.createIssue(leadIssue());
       await world.filler.catchUp();
       world.tracker.fault({ ...fault, count: 1000 });

@@ -27,7 +27,7 @@ const refuse = (world: DeletionWorld, number: number | string) =>
 const eventOf = async (world: DeletionWorld, id: string) => (await world.read(id)).events[0];
 
 test('of one issue keeps nobody else waiting, and is a failed attempt of that event alone', async () => {
-  const world = await runningWorld({ worker: { probeEveryMs: 100 } });
+  const world = await runningWorld({ worker: { timing: { probeEveryMs: 100 } } });
   const [poison = 0, ...others] = makeLeads(world, 7);
   refuse(world, poison);
   const first = await world.send({ leadId: poison });
@@ -68,7 +68,7 @@ test('of one lead leaves the other leads of the person none the worse', async ()
 });
 
 test('of three issues in a row stops all writes until a probe gets through', async () => {
-  const world = await runningWorld({ worker: { probeEveryMs: 50 } });
+  const world = await runningWorld({ worker: { timing: { probeEveryMs: 50 } } });
   const leads = makeLeads(world, 8);
   await world.filler.catchUp();
   refuse(world, '\\d+');
@@ -93,7 +93,7 @@ test('of three issues in a row stops all writes until a probe gets through', asy
 
 test('of three issues in a row keeps no other event from being the probe, though they would go first', async () => {
   const world = await runningWorld({
-    worker: { probeEveryMs: 50, retryMs: [HOUR] },
+    worker: { timing: { probeEveryMs: 50 }, retryMs: [HOUR] },
     privacy: ['redact'],
   });
   const persons = ['1', '2', '3'];

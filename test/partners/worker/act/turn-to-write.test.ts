@@ -14,8 +14,7 @@ const depsOf = (world: DeletionWorld): LeadWriter => ({
   pacer: { noteWrite: () => undefined },
   refusals: { noteSuccess: () => undefined },
   isListed: async () => false,
-  missingLooksMs: [],
-  replicaLagMs: 0,
+  timing: { missingLooksMs: [], replicaLagMs: 0 },
   clock: systemClock,
   log: silentLog,
 });

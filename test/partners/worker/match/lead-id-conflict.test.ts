@@ -91,7 +91,7 @@ describe('a lead id that nobody has yet when it is sent', () => {
     const world = await openDeletions({
       clock,
       tracker: { clock },
-      worker: { unmatchedWaitsMs: [HOUR, HOUR] },
+      worker: { timing: { unmatchedWaitsMs: [HOUR, HOUR] } },
     });
     await world.start();
     const id = await world.send(event);

@@ -37,7 +37,7 @@ test('one that the list still shows is never done, however often it is not found
 });
 
 test('one that the list shows again in time is acted on after all', async () => {
-  const world = await runningWorld({ worker: { missingLooksMs: [1] } });
+  const world = await runningWorld({ worker: { timing: { missingLooksMs: [1] } } });
   const number = await leadNotFound(world, 4);
   const { events } = await world.settled(await world.send({ leadId: number }));
   expect(events[0]).toMatchObject({ outcome: 'DONE', attempts: 4 });
@@ -69,7 +69,9 @@ test('one that is listed where its last change has moved it is found, though it 
 });
 
 test('waits for its last look without spending a try, whatever the schedule of tries', async () => {
-  const world = await runningWorld({ worker: { retryMs: [], missingLooksMs: [10, HOUR] } });
+  const world = await runningWorld({
+    worker: { retryMs: [], timing: { missingLooksMs: [10, HOUR] } },
+  });
   const number = await leadNotFound(world);
   const id = await world.send({ leadId: number });
   await eventually(() => expect(readsOf(world, number)).toBe(2));
@@ -81,7 +83,7 @@ test('waits for its last look without spending a try, whatever the schedule of t
 });
 
 test('is not taken for gone while the list cannot be read', async () => {
-  const world = await runningWorld({ worker: { missingLooksMs: [1] } });
+  const world = await runningWorld({ worker: { timing: { missingLooksMs: [1] } } });
   const { number } = world.tracker.createIssue(leadIssue());
   await world.filler.catchUp();
   world.tracker.deleteIssue(number, { hidden: true });
@@ -128,7 +130,7 @@ test('that is found once more is missing anew when it is not found again', async
 });
 
 test('keeps no other lead of the person waiting', async () => {
-  const world = await runningWorld({ worker: { missingLooksMs: [HOUR] } });
+  const world = await runningWorld({ worker: { timing: { missingLooksMs: [HOUR] } } });
   const missing = await leadNotFound(world);
   const found = world.tracker.createIssue(leadIssue()).number;
   const id = await world.send({ email: 'ada@example.com' });

@@ -91,7 +91,7 @@ describe.each([
 
   test('a number that nobody has yet takes no issue that gets it two minutes later', async () => {
     const { world, first, move } = await openWorld(offMs, {
-      worker: { unmatchedWaitsMs: [HOUR, HOUR] },
+      worker: { timing: { unmatchedWaitsMs: [HOUR, HOUR] } },
     });
     const id = await world.send({ leadId: first + 1 });
     await eventually(async () => expect(await eventOf(world, id)).toMatchObject({ attempts: 1 }));
