@@ -8,6 +8,7 @@ import {
   REPLICA_LAG_MAX_MS,
 } from '../lead-tracker.ts';
 import type { DirectoryStore } from '../lead-store.ts';
+import type { LeadRules } from '../model/lead.ts';
 import { readDirectoryState, readUnseen, readUpdatedAt } from './directory-view.ts';
 import type { DirectoryEntry, DirectoryState } from './lead-directory.ts';
 import {
@@ -32,26 +33,29 @@ export type Crawl = {
   clock: Clock;
   log: Log;
   onProgress: (state: DirectoryState) => unknown;
-  /** `hasLooked`: all issues were looked through since the process began. */
-  start: { hasLooked: boolean };
+  rules: Pick<LeadRules, 'deletedLabel'>;
+  /** The label of deletions with which all issues were looked through since the process began. */
+  looked: { deletedLabel?: string };
 };
 
 /**
  * Crawls all issues when it is time: goes on with a crawl that was cut short, or starts the daily one. A start looks
- * through all of them once, for what went while nothing ran. The directory must be open.
+ * through all of them once, for what went while nothing ran, and so does a reload that brings another label of
+ * deletions, which hides other leads. The directory must be open.
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  * @throws the signal's reason when it is aborted; what was read so far stays
  */
 export async function crawlWhenDue(crawl: Crawl, signal: AbortSignal): Promise<void> {
-  const { store, clock, start } = crawl;
+  const { store, clock, looked } = crawl;
+  const { deletedLabel } = crawl.rules; // as it is when the crawl begins
   const state = await noteProgress(crawl);
   if (state.isCrawling) await crawlAll(crawl, signal);
-  start.hasLooked ||= state.isCrawling && state.reached === 0;
+  if (state.isCrawling && state.reached === 0) looked.deletedLabel = deletedLabel;
   const isDue = clock.now() - state.startedAt >= CRAWL_EVERY_MS;
-  if (start.hasLooked && !isDue) return;
+  if (looked.deletedLabel === deletedLabel && !isDue) return;
   await startCrawl(store, clock.now());
   await crawlAll(crawl, signal);
-  start.hasLooked = true;
+  looked.deletedLabel = deletedLabel;
 }
 
 async function crawlAll(crawl: Crawl, signal: AbortSignal): Promise<void> {
@@ -145,7 +149,7 @@ export async function* pagesSince(
 }
 
 /** A crawl that has read every page. */
-type CompleteCrawl = Omit<Crawl, 'tracker' | 'onProgress' | 'start'> & {
+type CompleteCrawl = Omit<Crawl, 'tracker' | 'onProgress' | 'rules' | 'looked'> & {
   tracker: Pick<LeadTracker, 'readIssue'>;
 };
 

@@ -133,7 +133,7 @@ export function createDirectoryFiller(directory: Directory): DirectoryFiller {
       return stopping.signal;
     },
     onProgress: (state) => (status = toStatus(state)),
-    start: { hasLooked: false },
+    looked: {},
   };
   const inbox = createInbox(filling);
   const catchUps = createCatchUps(filling);
@@ -158,7 +158,7 @@ export function createDirectoryFiller(directory: Directory): DirectoryFiller {
     },
     stop: async () => {
       stopping.abort();
-      filling.start.hasLooked = false;
+      delete filling.looked.deletedLabel;
       await Promise.allSettled([keeper.stop(), catchUps.settled(), inbox.stop()]);
     },
     identify: () => filling.identify.run(),

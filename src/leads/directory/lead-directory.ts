@@ -115,8 +115,9 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
 }
 
 /**
- * A digest of the rules by which leads are found and approved: when it changes, the directory is filled again. What
- * else rules change, how leads look to readers among it, comes with the daily crawl.
+ * A digest of the rules by which leads are found and approved: when it changes, nothing that is missing means anything
+ * until the directory is filled again. What else rules change, who sees a lead and how it looks, comes with the crawl that
+ * a start begins with, and a reload of the label of deletions.
  */
 export function rulesCheckOf(rules: LeadRules, key: Buffer): Buffer {
   const { approvedLabel, portalAuthors } = rules;

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { changeFor } from '#leads/lead-feed/lead-change.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { rulesCheckOf, hashIdentity } from '#leads/directory/lead-directory.ts';
-import { DAY, HOUR, SECOND } from '#shared/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -106,6 +106,38 @@ describe('the daily crawl', () => {
     expect(await findLeads(world.database, byEmail('person-0@example.com'))).toEqual([1]);
     expect(await findLeads(world.database, byEmail('person-1@example.com'))).toEqual([2]);
   });
+});
+
+test('another label of deletions has all issues looked through again, before the day is over', async () => {
+  const clock = createFakeClock();
+  const tracker = createFakeTracker(clock);
+  const store = leadStoreIn(temporaryDatabase(), { now: () => clock.now() });
+  const rules = { ...leadRules };
+  tracker.open({ labels: ['approved', 'gone'] });
+  const filler = createDirectoryFiller({
+    ...matchedOnly,
+    tracker,
+    store,
+    identifyRepository: async () => 1,
+    rules,
+    key: directoryKey,
+    clock,
+    log: silentLog,
+  });
+  onTestFinished(() => filler.stop());
+  const isVisible = async () => (await readChangesAfter(store, [0, 0], 1))[0]?.isVisible;
+  filler.start();
+  await eventually(async () => expect(await isVisible()).toBe(true));
+  const startedAt = clock.now();
+  for (const deletedLabel of ['gone', 'deleted-by-partner']) {
+    await clock.advance(HOUR); // no replica of the tracker is behind any more
+    rules.deletedLabel = deletedLabel;
+    await eventually(async () => {
+      await clock.advance(MINUTE); // it may have begun to wait only now
+      expect(await isVisible()).toBe(deletedLabel !== 'gone');
+    });
+  }
+  expect(clock.now() - startedAt).toBeLessThan(DAY);
 });
 
 describe('a catch-up', () => {
