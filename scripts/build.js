@@ -27,7 +27,7 @@ export const ENTRIES = [
   'adapters/threads/check-functions',
   'adapters/threads/spec-functions',
   'adapters/threads/thread-main',
-  'compose/body-functions',
+  'compose/body-thread',
 ];
 
 /** Files of packages that are read at run time (`packageUrl`). */

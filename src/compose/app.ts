@@ -29,7 +29,7 @@ import { entryUrl } from '#shared/program.ts';
 import type { CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { Registry } from 'prom-client';
-import type * as bodyFunctions from './body-functions.ts';
+import type * as bodyFunctions from './body-thread.ts';
 import { directoryKeyOf, type Store } from './store.ts';
 import {
   instanceChangeMetrics,
@@ -86,7 +86,7 @@ export async function createApp(base: Base, cut: AbortSignal): Promise<App> {
   const onExchange = trackerCallMetrics(registry);
   const tracker = createTracker({ settings, clock, cut, onExchange, tracing, log });
   // One thread, begun with the first large body and ended when none comes.
-  const module = entryUrl('compose/body-functions');
+  const module = entryUrl('compose/body-thread');
   const thread = createThread<typeof bodyFunctions>({ module, clock });
   const bodies = createBodyReaders(thread);
   const { leads, claimedLeads, filler } = await composeLeads(base, tracker, instance);

@@ -27,7 +27,7 @@ import { type Clock, SECOND } from '#shared/clock.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
 import type { Tracing } from '#shared/tracing.ts';
-import type * as bodyFunctions from './body-functions.ts';
+import type * as bodyFunctions from './body-thread.ts';
 import {
   askTracker,
   createTrackerWatch,

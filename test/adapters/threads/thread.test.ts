@@ -30,7 +30,7 @@ test('memory that is handed over is not copied', async () => {
 
 test('a refusal comes through with all that a caller is told', async () => {
   const readers = createThread<typeof bodyFunctions>({
-    module: entryUrl('compose/body-functions'),
+    module: entryUrl('compose/body-thread'),
     clock: createFakeClock(),
   });
   const fields = { eventId: [], leadId: [], externalId: [], email: [] };

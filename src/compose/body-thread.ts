@@ -1,4 +1,4 @@
-/** Runs in the thread of bodies. */
+/** All functions of the thread of bodies, with which it begins. */
 import type { VerifyJob } from '#adapters/github/webhook-functions.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 
