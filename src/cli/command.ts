@@ -5,7 +5,7 @@ import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { Pagination } from '#shared/pagination/page.ts';
+import type { Page, PageRequest } from '#shared/pagination/page.ts';
 
 /** The other side of every command. Results go to `print`, everything else to `note`. */
 export type Terminal = {
@@ -121,11 +121,9 @@ export function printJson(terminal: Terminal, value: unknown): void {
 
 const PAGE_ITEMS = 100;
 
-type Page<Item> = { items: readonly Item[]; pagination: Pagination };
-
 /** Every item of a list that is read by pages. `list` gets no cursor for the first of them. */
 export async function readAll<Item>(
-  list: (page: { limit: number; cursor?: string }) => Promise<Page<Item>>,
+  list: (page: PageRequest) => Promise<Page<Item>>,
 ): Promise<Item[]> {
   const all: Item[] = [];
   for (let cursor: string | undefined; ;) {

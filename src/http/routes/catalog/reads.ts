@@ -20,7 +20,7 @@ import {
 import { type VersionView, readView } from '#catalog/version/version-view.ts';
 import { specTagOf } from '#catalog/version/entity-tag.ts';
 import type { SpecFormat } from '#catalog/spec/spec-yaml.ts';
-import type { Pagination } from '#shared/pagination/page.ts';
+import type { Page } from '#shared/pagination/page.ts';
 import { forCatalogReaders, readerOf } from '../../auth/catalog-access.ts';
 import { matchesNone, prefersYaml } from '../../requests/headers.ts';
 import type { BearerContext, Exchange, HttpApp } from '../../context.ts';
@@ -50,7 +50,7 @@ export function addCatalogReads(app: HttpApp, context: BearerContext): void {
   const { catalog } = context;
   const toPage = <Item, Out>(
     { request, reply }: Exchange,
-    { items, pagination }: { items: readonly Item[]; pagination: Pagination },
+    { items, pagination }: Page<Item>,
     toOut: (item: Item) => Out,
   ) => {
     linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
