@@ -107,28 +107,20 @@ const HELD = `
     AND released_at IS NULL AND (is_provisional OR NOT @isProvisional::boolean)
   ORDER BY /*sqlite +*/number`;
 
+type Holders = {
+  repositoryId: number;
+  events: readonly number[];
+  /** True: only what they have claimed until a match is certain. */
+  isProvisional?: boolean;
+};
+
 /** The leads of the repository that each event holds, in ascending order. */
-export function claimsHeld(
+export async function claimsHeld(
   db: Statements,
-  repositoryId: number,
-  events: readonly number[],
+  { repositoryId, events, isProvisional = false }: Holders,
 ): Promise<Map<number, number[]>> {
-  return heldBy(db, { repositoryId, events, isProvisional: false });
-}
-
-/** Those among them that an event has claimed until a match is certain. */
-export function provisionalClaims(
-  db: Statements,
-  repositoryId: number,
-  events: readonly number[],
-): Promise<Map<number, number[]>> {
-  return heldBy(db, { repositoryId, events, isProvisional: true });
-}
-
-type Holders = { repositoryId: number; events: readonly number[]; isProvisional: boolean };
-
-async function heldBy(db: Statements, holders: Holders): Promise<Map<number, number[]>> {
-  if (holders.events.length === 0) return new Map();
+  if (events.length === 0) return new Map();
+  const holders = { repositoryId, events, isProvisional };
   const rows = await db.all<{ event: number; number: number }>(HELD, holders);
   const byEvent = Map.groupBy(rows, ({ event }) => event);
   return new Map([...byEvent].map(([event, held]) => [event, numbersOf(held)]));
@@ -139,7 +131,7 @@ export async function claimedBy(
   db: Statements,
   { repositoryId, event }: { repositoryId: number; event: number },
 ): Promise<number[]> {
-  return (await claimsHeld(db, repositoryId, [event])).get(event) ?? [];
+  return (await claimsHeld(db, { repositoryId, events: [event] })).get(event) ?? [];
 }
 
 /** The leads that an event holds, for `event.lead_ids` of a record. */

@@ -1,9 +1,4 @@
-import {
-  claimedBy,
-  provisionalClaims,
-  toLeadIds,
-  withdrawClaims,
-} from '#leads/claims/claim-leads.ts';
+import { claimedBy, claimsHeld, toLeadIds, withdrawClaims } from '#leads/claims/claim-leads.ts';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { send, type Tx } from '#shared/database.ts';
@@ -88,7 +83,8 @@ async function withdrawAll(
   const repositoryId = await readRepositoryId(tx, repository);
   if (repositoryId === undefined) return;
   const { event, receiptId } = item;
-  const numbers = (await provisionalClaims(tx, repositoryId, [event])).get(event) ?? [];
+  const held = await claimsHeld(tx, { repositoryId, events: [event], isProvisional: true });
+  const numbers = held.get(event) ?? [];
   if (numbers.length === 0) return;
   const order = { repositoryId, receiptId, event, numbers };
   await withdrawClaims(tx, order, { reason: 'unmatched', now });

@@ -17,7 +17,6 @@ import {
   claimsHeld,
   leadIdsOf,
   insertClaims,
-  provisionalClaims,
   withdrawClaims,
 } from '#leads/claims/claim-leads.ts';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
@@ -198,12 +197,13 @@ async function claimMatches(
     await withdrawClaims(tx, { ...order, numbers: conflicts }, { reason: CONFLICT, now });
   }
   const forGood = orders.filter(({ order, isForGood }) => isForGood && !isRepeated(order.event));
-  const left = await provisionalClaims(tx, repositoryId, eventsOf(forGood));
+  const events = eventsOf(forGood);
+  const left = await claimsHeld(tx, { repositoryId, events, isProvisional: true });
   for (const { order, now } of forGood) {
     const numbers = left.get(order.event) ?? [];
     await withdrawClaims(tx, { ...order, numbers }, { reason: 'better-match', now });
   }
-  return claimsHeld(tx, repositoryId, eventsOf(orders));
+  return claimsHeld(tx, { repositoryId, events: eventsOf(orders) });
 }
 
 function eventsOf(orders: readonly { order: ClaimOrder }[]): number[] {
