@@ -13,7 +13,8 @@ export type EngineTransaction<Request, Response> = {
 };
 
 type Engine<Request, Response> = {
-  toStatements: (run: (request: Request) => Promise<Response>) => Statements;
+  /** `run` makes the request itself: one that cannot be made fails its transaction, too. */
+  toStatements: (run: (make: () => Request) => Promise<Response>) => Statements;
   /** True when another transaction stood in its way: the same work may succeed at once. */
   isRetryable: (error: unknown) => boolean;
   /** One in which nothing is asked for so long waits for what it must not wait for; ms, default 2 s. */
@@ -68,17 +69,18 @@ async function runTransaction<Request, Response, T>(
   let isOver = false;
   /** The first one is the cause of all behind it. */
   let failure: { error: unknown } | undefined;
-  const tx = toStatements(async (request) => {
+  const tx = toStatements(async (make) => {
     if (isOver) throw new Error('the transaction is over');
-    const response = idle.during(own.run(request));
-    pending.add(response);
+    let response: Promise<Response> | undefined;
     try {
+      response = idle.during(own.run(make()));
+      pending.add(response);
       return await response;
     } catch (error) {
       failure ??= { error };
       throw failure.error;
     } finally {
-      pending.delete(response);
+      if (response) pending.delete(response);
     }
   });
   try {
@@ -92,7 +94,7 @@ async function runTransaction<Request, Response, T>(
     await committed;
     return result;
   } catch (error) {
-    await own.rollback();
+    await own.rollback().catch(() => undefined); // then its connection is of no use any more
     throw failure && isRetryable(failure.error) ? failure.error : error;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SECOND } from '#shared/clock.ts';
-import type { Database, Statements } from '#shared/database.ts';
+import { type Database, send, type Statements } from '#shared/database.ts';
 import { temporaryPostgres } from '../support/postgres/database.ts';
 import { temporaryDatabase, threadedDatabase } from '../support/stores.ts';
 
@@ -51,11 +51,28 @@ describe.each(engines)('a transaction %s', (_name, open) => {
     await expect(failing).rejects.toThrow(/null/i);
   });
 
+  test('is undone when a statement cannot even be asked for, though nobody waited for it', async () => {
+    const database = await open();
+    const failing = database.transaction(async (tx) => {
+      await tx.run(PUT, { at: 1 });
+      send(tx, PUT);
+    });
+    await expect(failing).rejects.toThrow('no value for @at');
+    expect(await read(database)).toBeUndefined();
+  });
+
   test('cannot be used when it is over', async () => {
     const database = await open();
     let kept: Statements | undefined;
     await database.transaction(async (tx) => void (kept = tx));
     await expect(kept?.run(PUT, { at: 1 })).rejects.toThrow('the transaction is over');
+    const failing = database.transaction((tx) => {
+      kept = tx;
+      throw new Error('at once');
+    });
+    await expect(failing).rejects.toThrow('at once');
+    await expect(kept?.run(PUT, { at: 2 })).rejects.toThrow('the transaction is over');
+    expect(await read(database)).toBeUndefined();
   });
 
   test('within another one is refused at once: it would wait for itself', async () => {

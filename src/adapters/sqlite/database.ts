@@ -47,7 +47,7 @@ export function openDatabase(
   const reading = openConnection(path);
   const writing = openConnection(path);
   writing.waitAtMost(0); // the caller waits, and not in a statement
-  const backend = createBackend(writing);
+  const backend = guard(() => createBackend(writing));
   const inOrder = createQueue();
   const ask: Ask = (request) => {
     const lockWait = request.kind === 'begin' ? lockWaitMs : 0;
@@ -140,13 +140,13 @@ function createWriting(
   const isRetryable = (error: unknown) => systemCodeOf(error) === CHANGED_ELSEWHERE;
   const transactions = createTransactions({ toStatements: createStatements, isRetryable });
   return {
-    transaction: transactions(
-      (run, tries) =>
-        run(begin(ask, tries === 1 ? reading : undefined)).catch((error: unknown) => {
-          throw translate(error);
-        }),
-      takeTurn,
-    ),
+    transaction: transactions(async (run, tries) => {
+      try {
+        return await run(begin(ask, tries === 1 ? reading : undefined));
+      } catch (error) {
+        throw translate(error);
+      }
+    }, takeTurn),
     settled: () => takeTurn(async () => undefined),
   };
 }
@@ -176,7 +176,7 @@ function begin(ask: Ask, reading?: Connection): EngineTransaction<StatementReque
       else if (reading?.version() !== before) throw new ChangedElsewhere();
     },
     rollback: async () => {
-      if (begun) await ask({ kind: 'rollback' }).catch(() => undefined);
+      if (begun) await ask({ kind: 'rollback' });
     },
   };
 }

@@ -45,7 +45,7 @@ export function openDatabase({ idleMaxMs, ...options }: DatabaseOptions): Postgr
     isRetryable,
     idleMaxMs,
   });
-  const statements = createStatements((request) => lending((run) => run(request)));
+  const statements = createStatements((make) => lending((run) => run(make())));
   let closed: Promise<void> | undefined;
   return {
     ...statements,
@@ -89,7 +89,7 @@ async function lend<T>(
     try {
       return await guard(() => client.query<unknown[]>(query));
     } catch (error) {
-      if (isConnectionLost(error)) lost = { error };
+      if (isConnectionLost(error) || sql === ROLLBACK.sql) lost = { error };
       throw error;
     }
   };
@@ -108,7 +108,9 @@ function begin(run: Run, lock?: string): EngineTransaction<Request, Result> {
       begun ??= Promise.all(
         ['BEGIN', ...(lock === undefined ? [] : [lock])].map((sql) => run({ sql, values: {} })),
       );
-      return (await Promise.all([begun, run(request)]))[1];
+      const response = withoutWarning(run(request));
+      await begun; // what fails there is the cause of what fails behind it
+      return response;
     },
     commit: async () => {
       // The server rolls back what a statement failed in, and calls that no failure.
@@ -124,18 +126,19 @@ const COMMIT = { sql: 'COMMIT', values: {} };
 const ROLLBACK = { sql: 'ROLLBACK', values: {} };
 const NOT_COMMITTED = 'a statement failed: the transaction was not committed';
 
-function createStatements(run: Run): Statements {
+function createStatements(run: (make: () => Request) => Promise<Result>): Statements {
   const all = async <Row>(sql: string, values: Values): Promise<Row[]> => {
-    const { fields, rows } = await run({ sql, values });
+    const { fields, rows } = await run(() => ({ sql, values }));
     const names = fields.map(({ name }) => toCamelCase(name));
     return rows.map((row) => toRow(names, row) as Row);
   };
   const get = async (sql: string, values: Values) => (await all<never>(sql, values))[0];
-  const change = async (sql: string, values: Values) => (await run({ sql, values })).rowCount ?? 0;
+  const change = async (sql: string, values: Values) =>
+    (await run(() => ({ sql, values }))).rowCount ?? 0;
   const insert = async ({ all: sql }: RowsInto, rows: readonly object[]): Promise<void> => {
-    if (rows.length > 0) await run({ sql, values: { rows: toRecords(rows) } });
+    if (rows.length > 0) await run(() => ({ sql, values: { rows: toRecords(rows) } }));
   };
-  const exec = async (sql: string): Promise<void> => void (await run({ sql }));
+  const exec = async (sql: string): Promise<void> => void (await run(() => ({ sql })));
   return {
     all: (sql, values = {}) => withoutWarning(all(sql, values)),
     get: (sql, values = {}) => withoutWarning(get(sql, values)),

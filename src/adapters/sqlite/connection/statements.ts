@@ -61,19 +61,19 @@ export function createRunner(handle: BetterSqlite3.Database): StatementRunner {
 }
 
 /** Statements of whoever runs their requests. */
-export function createStatements(run: (request: StatementRequest) => Promise<unknown>): Statements {
+export function createStatements(
+  run: (make: () => StatementRequest) => Promise<unknown>,
+): Statements {
   const read = async <Row>(kind: 'all' | 'get', sql: string, values: Values): Promise<Row[]> =>
-    toRows<Row>((await run({ kind, sql, values: toStoredValues(sql, values) })) as Rows);
+    toRows<Row>((await run(() => ({ kind, sql, values: toStoredValues(sql, values) }))) as Rows);
   const get = async <Row>(sql: string, values: Values) => (await read<Row>('get', sql, values))[0];
   const change = async (sql: string, values: Values) =>
-    (await run({ kind: 'run', sql, values: toStoredValues(sql, values) })) as number;
+    (await run(() => ({ kind: 'run', sql, values: toStoredValues(sql, values) }))) as number;
   const insert: Statements['insert'] = async ({ one, properties }, rows) => {
-    const stored = (rows as readonly Values[]).map((row) =>
-      properties.map((name) => toStored(row[name] ?? null)),
-    );
-    await run({ kind: 'insert', sql: one, rows: stored });
+    const toCells = (row: Values) => properties.map((name) => toStored(row[name] ?? null));
+    await run(() => ({ kind: 'insert', sql: one, rows: (rows as readonly Values[]).map(toCells) }));
   };
-  const exec = async (sql: string) => void (await run({ kind: 'exec', sql, values: {} }));
+  const exec = async (sql: string) => void (await run(() => ({ kind: 'exec', sql, values: {} })));
   return {
     all: (sql, values = {}) => withoutWarning(read('all', sql, values)),
     get: (sql, values = {}) => withoutWarning(get(sql, values)),
@@ -85,7 +85,7 @@ export function createStatements(run: (request: StatementRequest) => Promise<unk
 
 /** Runs each statement at once; that its caller waits for it is the other engine's need. */
 export function statementsOn(runner: StatementRunner): Statements {
-  return createStatements(async (request) => guard(() => runner.run(request)));
+  return createStatements(async (make) => guard(() => runner.run(make())));
 }
 
 function prepareOn(handle: BetterSqlite3.Database, sql: string): Prepared {

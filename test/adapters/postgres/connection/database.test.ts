@@ -1,8 +1,11 @@
+import { setTimeout } from 'node:timers/promises';
+import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Statements, Tx } from '#shared/database.ts';
 import { createWriteCheck } from '#adapters/write-check.ts';
-import { MINUTE } from '#shared/clock.ts';
+import { MINUTE, SECOND } from '#shared/clock.ts';
+import { advisoryLocks } from '#shared/sql.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import {
   connectToPostgres,
@@ -379,6 +382,22 @@ describe('trouble is store-unavailable, and ends by itself:', () => {
       });
     });
     expect(await database.run(update)).toBe(1);
+  });
+
+  test('a lock for all who write that nobody gives back, though all failures are read at once', async () => {
+    const own = await emptyPostgres();
+    const database = await withTable(await connectToPostgres(own));
+    const holder = new pg.Client({ connectionString: own.url });
+    onTestFinished(() => holder.end());
+    await holder.connect();
+    await database.exclusive((tx) => insert(tx, 1)); // which the connection knows from now on
+    await holder.query(`SELECT pg_advisory_lock(${advisoryLocks.exclusive})`);
+    const waiting = database.exclusive((tx) => insert(tx, 2)).catch((error: unknown) => error);
+    await setTimeout(2.9 * SECOND);
+    for (const until = performance.now() + 400; performance.now() < until;);
+    expect(await waiting).toMatchObject(unavailable);
+    await holder.query('SELECT pg_advisory_unlock_all()');
+    expect(await database.exclusive((tx) => insert(tx, 2))).toBe(1);
   });
 
   test('a server that ends transactions after a time of its own', async (context) => {
