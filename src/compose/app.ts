@@ -111,11 +111,12 @@ async function composeLeads(
 ): Promise<Pick<App, 'leads' | 'claimedLeads' | 'filler'>> {
   const { leadTracker, repository, clock } = tracker;
   const rules = leadRules(config, settings);
+  const leadStore = { ...store.leads, clock };
   const instanceChanges = store.instanceChanges(instance);
   cleanup.push('the changes of instances', () => instanceChanges.close());
   const filler = createDirectoryFiller({
     tracker: leadTracker,
-    store: store.leads,
+    store: leadStore,
     feedIntervalMs: config.leads.feedInterval,
     hasPartners: () => Object.keys(settings.current().partners).length > 0,
     identifyRepository: () => repository.identify(),
@@ -130,7 +131,7 @@ async function composeLeads(
     clock,
     log,
     tracker: leadTracker,
-    claimView: createClaimView(store.leads),
+    claimView: createClaimView(leadStore),
     filler,
     instanceChanges,
     cursors: store.cursors,
@@ -138,7 +139,7 @@ async function composeLeads(
     freshForMs: config.leads.freshFor,
     staleIfErrorMs: config.leads.staleIfError,
     cacheBytesMax: config.leads.cacheSizeMax,
-    store: store.leads,
+    store: leadStore,
     directoryKey: directoryKeyOf(store),
   });
   cleanup.push('the lead feed', () => leads.leadFeed.close());
@@ -148,7 +149,7 @@ async function composeLeads(
     cacheBytes: () => leads.cacheBytes(),
   });
   await leads.followOthers();
-  return { leads, claimedLeads: { ...store.leads, cursors: store.cursors }, filler };
+  return { leads, claimedLeads: { ...leadStore, cursors: store.cursors }, filler };
 }
 
 /** The label that a reload replaces counts from the next look on, for what is cached too. */
@@ -257,7 +258,7 @@ function composePartners(app: Omit<App, 'partners'>, instance: string): Partners
       // Readers that were sent something a moment ago have it, before it is in the store.
       await leads.leadFeed.flushReads();
       const consumers = await access.leadGrants();
-      return (numbers) => readRemovalReaders(store.leads, numbers, consumers);
+      return (numbers) => readRemovalReaders({ ...store.leads, clock }, numbers, consumers);
     },
     filler,
     traffic,

@@ -52,6 +52,7 @@ export type Store = Engine & {
   readApplied: () => ReturnType<typeof readApplied>;
   /** Watches whether deliveries can be stored. */
   writes: WriteCheck;
+  /** Leads by this machine's clock, as commands know no other; a service goes by the tracker's. */
   leads: DirectoryStore;
   /** Resolves when the store can be read, and is that of our `secretKey`. @throws {store-unavailable} */
   checkReading(): Promise<void>;

@@ -63,6 +63,29 @@ test.each([
   },
 );
 
+test('half an hour behind: the lead feed counts by the clock of the tracker', async () => {
+  const { tracker, trackers } = await openTrackerWithLead();
+  const clock = createFakeClock(trackers.now() - 30 * MINUTE);
+  const { url, get } = await compose({ apiUrl: tracker.url, clock, settings });
+  await eventually(async () => expect(await skewMinutes(url)).toBe(30));
+  const changes = async (cursor: string) =>
+    (await (await get(`/api/v1/leads/changes?cursor=${cursor}`)).json()) as {
+      items: { at: string }[];
+      pagination: { nextCursor: string };
+    };
+  const begun = (await (await get('/api/v1/leads/changes')).json()) as {
+    pagination: { nextCursor: string };
+  };
+  const { number } = openLead(tracker, { email: 'b@example.org' });
+  const { items } = await eventually(async () => {
+    await Promise.all([clock, trackers].map((one) => one.advance(MINUTE)));
+    const page = await changes(begun.pagination.nextCursor);
+    expect(page.items).toMatchObject([{ type: 'lead.changed', id: `${number}` }]);
+    return page;
+  });
+  expect(Math.abs(Date.parse(items[0]?.at ?? '') - trackers.now())).toBeLessThan(5 * MINUTE);
+});
+
 test('an instance that stands by knows the time of the tracker, though it asks it nothing else', async () => {
   const { tracker, trackers, number } = await openTrackerWithLead();
   const clock = createFakeClock(trackers.now() - 30 * MINUTE);
