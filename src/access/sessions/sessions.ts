@@ -12,6 +12,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import type { TokenPrincipal } from '../tokens.ts';
 import {
   deleteOnce,
+  isOnceThere,
   deleteSession,
   findSession as findRow,
   insertOnce,
@@ -57,6 +58,9 @@ export function createSessions(storage: SessionStorage) {
     },
     /** Returns the id by which the next page takes it, within 10 minutes. */
     putOnce: (session: Session, value: unknown) => putOnce(storage, session, value),
+    /** True while the session can take it. */
+    hasOnce: ({ digest: session }: Session, id: string) =>
+      isOnceThere(db, { digest: sha256(id), session, now: clock.now() }),
     /** The value, for the first who asks. */
     takeOnce: (session: Session, id: string) => takeOnce(storage, session, id),
     /** Removes from the store what is over. */

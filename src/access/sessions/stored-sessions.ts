@@ -52,6 +52,10 @@ const TAKE_ONCE = `
   DELETE FROM session_once
   WHERE digest = @digest AND session = @session AND ends_at > @now RETURNING sealed`;
 
+const HAS_ONCE = `
+  SELECT 1 FROM session_once
+  WHERE digest = @digest AND session = @session AND ends_at > @now`;
+
 const PURGE = 'DELETE FROM session WHERE ends_at <= @now OR used_at <= @unusedSince';
 const PURGE_ONCE = 'DELETE FROM session_once WHERE ends_at <= @now';
 
@@ -86,11 +90,16 @@ export async function insertOnce(db: Statements, row: OnceRow): Promise<void> {
   await db.run(PUT_ONCE, row);
 }
 
+/** A value that a session is shown once, as it asks for it. */
+type WhichOnce = { digest: Buffer; session: Buffer; now: number };
+
+/** True while nobody has taken it. */
+export async function isOnceThere(db: Database, which: WhichOnce): Promise<boolean> {
+  return (await db.get(HAS_ONCE, which)) !== undefined;
+}
+
 /** Returns what was put, for the first who asks within its time and session. */
-export async function deleteOnce(
-  db: Database,
-  which: { digest: Buffer; session: Buffer; now: number },
-): Promise<Buffer | undefined> {
+export async function deleteOnce(db: Database, which: WhichOnce): Promise<Buffer | undefined> {
   const row = await db.transaction((tx) => tx.get<{ sealed: Buffer }>(TAKE_ONCE, which));
   return row?.sealed;
 }

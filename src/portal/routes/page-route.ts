@@ -82,11 +82,10 @@ export function addPageRoute<Params extends z.ZodType, Query extends z.ZodType>(
   app.get<{ Querystring: Search }>(path, route, async (request, reply) => {
     const { [ONCE_PARAMETER]: onceId, [RELOAD_PARAMETER]: _reload, ...search } = request.query;
     const session = sessionOf(request);
-    const isShown = request.method === 'GET' && typeof onceId === 'string';
-    const left = isShown ? await sessions.takeOnce(session, onceId) : undefined;
+    const first = await onceLeft(context, request, onceId);
     // The page that a form led to is part of that: what it shows once is not risked.
     const isOld = isReload(request) ? sessions.isTooOldToAct : sessions.isToBeConfirmed;
-    const isToConfirm = !left && isOld(session);
+    const isToConfirm = first === undefined && isOld(session);
     const away = isToConfirm ? await confirmAtIssuer(context, { request, reply }) : undefined;
     if (away) return away;
     if (scope !== undefined) requireScope(session.principal, scope);
@@ -97,9 +96,21 @@ export function addPageRoute<Params extends z.ZodType, Query extends z.ZodType>(
       ? await showList(search, query, showWith)
       : await showWith({ query: queryOf(search, query), typed: {}, problems: [] });
     if ('content' in shown) return sendFile(reply, shown);
-    const once = isToConfirm ? unconfirmed(context) : (left as Once | undefined);
-    return sendPage(context, { request, reply }, shown, once);
+    if (isToConfirm) return sendPage(context, { request, reply }, shown, unconfirmed(context));
+    // Taken now that there is a page to show it on: one that fails can be asked for again.
+    const once = first === undefined ? undefined : await sessions.takeOnce(session, first);
+    return sendPage(context, { request, reply }, shown, once as Once | undefined);
   });
+}
+
+/** The id in the address of what is shown once, while nobody was shown it; a HEAD shows nothing. */
+async function onceLeft(
+  { sessions }: PortalContext,
+  request: FastifyRequest,
+  id: unknown,
+): Promise<string | undefined> {
+  if (request.method !== 'GET' || typeof id !== 'string') return undefined;
+  return (await sessions.hasOnce(sessionOf(request), id)) ? id : undefined;
 }
 
 function unconfirmed({ issuer }: PortalContext): Once {

@@ -78,6 +78,15 @@ describe('an action', () => {
     expect(again.body).not.toMatch(/Renamed|s3cret/);
   });
 
+  test('keeps what is shown once until there is a page to show it on', async () => {
+    const { signIn } = startPortal(things());
+    const admin = await signIn();
+    const { location = '' } = await admin.post('/portal/things/7/name', { name: 'seven' });
+    const path = location.replace('?from=form&', '?').replace('#end', '');
+    expect(await admin.get(path.replace('/7', '/no-id'))).toMatchObject({ status: 404 });
+    expect((await admin.get(path)).body).toContain('s3cret');
+  });
+
   test('shows a secret to nobody else, and only for a while', async () => {
     const { signIn, clock } = startPortal(things());
     const admin = await signIn();
