@@ -115,7 +115,7 @@ async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
     ending: new AbortController(),
     cut: new AbortController(),
   };
-  // Everything is there and nothing works yet, nor asks the tracker for anything.
+  // Everything is there, and nothing works on deliveries yet or asks the tracker; on PostgreSQL it hears other instances.
   const base = { config, settings, clock, log, registry, tracing, store, cleanup };
   const app = await createApp(base, state.cut.signal);
   const servers = await createServers(app, state, start.limits);
@@ -223,7 +223,7 @@ async function openPortal(app: App, { readiness }: ServiceReports): Promise<Area
   return composePortal(app, { ...bearer, portal, rules, readiness });
 }
 
-/** Health and metrics come first and go last: they tell of the stop until its end. */
+/** Health and metrics come first, and tell of a stop until the public server has ended. */
 async function listenForOperations(
   { config, clock, cleanup }: App,
   fastify: HttpApp,
@@ -254,6 +254,8 @@ async function listen(
 const CUT_AFTER_MS = 7000;
 /** Requests in flight are waited for no longer. */
 const DRAIN_MS = 8000;
+/** Of these for connections that are still busy then to end. */
+const CLOSE_MS = 2000;
 
 const LOOK_EVERY_MS = 20;
 
@@ -291,7 +293,7 @@ export async function drain({ clock, delayMs, load, work }: Drain): Promise<numb
   load.endConnections();
   if (delayMs > 0) await clock.sleep(delayMs);
   const deadline = clock.monotonicMs() + DRAIN_MS;
-  const isLate = (): boolean => clock.monotonicMs() >= deadline - DRAIN_MS / 4;
+  const isLate = (): boolean => clock.monotonicMs() >= deadline - CLOSE_MS;
   let arrivals: number;
   do {
     arrivals = load.arrivals();

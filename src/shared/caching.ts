@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 
 /**
  * The one contract of identity: **the same object means the same content.** Whoever hands out an
- * object that others remember something by (a parsed query, a visibility, a cached page, a rendered
+ * object that others remember something by (a visibility, a cached page, a rendered
  * value) never changes it, and hands out another one when anything in it is different. What was
  * remembered goes with the object, so that nothing has to be thrown away by hand.
  */

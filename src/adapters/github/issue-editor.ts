@@ -59,13 +59,13 @@ export function createIssueEditor(access: IssueAccess): IssueEditor {
 async function checkRepository({ repository }: IssueAccess) {
   const { facts } = await repository.read();
   if (!facts.hasIssues) return { kind: 'paused', code: 'issues-disabled' } as const;
-  return { kind: 'well', id: facts.id } as const;
+  return { kind: 'well' } as const;
 }
 
 async function checkWriting({ client, repository }: IssueAccess) {
   const { facts, headers } = await repository.read();
   const code = reasonNotToWrite(client, facts, headers);
-  return code ? ({ kind: 'paused', code } as const) : ({ kind: 'well', id: facts.id } as const);
+  return code ? ({ kind: 'paused', code } as const) : ({ kind: 'well' } as const);
 }
 
 async function read(access: IssueAccess, number: number) {

@@ -149,7 +149,7 @@ async function runUntilStopped(
 /** Ends a start that waits: nothing runs yet. */
 class Stopped extends Error {}
 
-/** npm, a shell and our own launcher each pass one signal on: it counts once. */
+/** npm and a shell each pass one signal on: it counts once, to stop as to reload. */
 const SAME_SIGNAL_MS = 100;
 
 /**

@@ -59,11 +59,10 @@ const leadListParameters = z.strictObject({
   label: labelQuery.optional(),
 });
 
-/** The query of the lead list; its result is the same frozen object for the same query text. */
-const leadListQuery = leadListParameters.transform(
-  ({ limit, state, label, since, cursor }): LeadListQuery =>
-    Object.freeze({ limit, state, labels: label ?? [], since, cursor }),
-);
+const leadListQuery = leadListParameters.transform(({ label, ...query }): LeadListQuery => ({
+  ...query,
+  labels: label ?? [],
+}));
 
 /** Reading leads with a key: `GET` and `HEAD` of the list, and of one lead. */
 export function leadRoutes(app: HttpApp, context: AreaContext): void {

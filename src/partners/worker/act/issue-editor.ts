@@ -46,10 +46,10 @@ export type EditableIssue = IssueContent & {
 export type IssueEditor = {
   /** False: there is no token for `remove`, which then calls nobody. */
   canRemove(): boolean;
-  /** Asks for the repository itself. `id` is its number. */
-  checkRepository(): Promise<{ kind: 'well'; id: number } | Refusal>;
+  /** Asks for the repository itself. */
+  checkRepository(): Promise<{ kind: 'well' } | Refusal>;
   /** The same, and whether the tracker tells that issues there may not be changed. */
-  checkWriting(): Promise<{ kind: 'well'; id: number } | Refusal>;
+  checkWriting(): Promise<{ kind: 'well' } | Refusal>;
   /** Always a request to the tracker. */
   read(
     number: number,
