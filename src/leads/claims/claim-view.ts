@@ -3,12 +3,15 @@ import type { Database } from '#shared/database.ts';
 import { SERVER_IDENTITY } from '#shared/sql.ts';
 import type { LeadStore, StoredRepositoryName } from '../lead-store.ts';
 
-/** The leads that deletions have claimed at one moment. Claimed leads do not exist for readers. */
+/**
+ * The leads that deletions have claimed at one moment; those that are claimed later may count as well. Claimed leads do
+ * not exist for readers.
+ */
 export type Claims = { has(number: number): boolean };
 
 /** The claims in the store, as of the call. Read for every response, so it is cheap. */
 export type ClaimView = {
-  /** Another object whenever the claimed leads are others, else the same. @throws {store-unavailable} */
+  /** Another object whenever the claimed leads may be others, else the same. @throws {store-unavailable} */
   current(): Promise<Claims>;
 };
 
