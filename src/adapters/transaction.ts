@@ -51,7 +51,7 @@ export function createTransactions<Request, Response>(
       if (current.getStore()?.isOver === false)
         throw new Error('a transaction in a transaction would wait for itself');
       const state = { isOver: false };
-      const within = (tx: Tx) => current.run(state, () => work(tx));
+      const within = async (tx: Tx) => current.run(state, () => work(tx));
       return inTurn(() => transact(within)).finally(() => {
         state.isOver = true;
       });

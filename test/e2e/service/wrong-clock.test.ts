@@ -70,20 +70,20 @@ test('half an hour behind: the lead feed counts by the clock of the tracker', as
   await eventually(async () => expect(await skewMinutes(url)).toBe(30));
   const changes = async (cursor: string) =>
     (await (await get(`/api/v1/leads/changes?cursor=${cursor}`)).json()) as {
-      items: { at: string }[];
+      items: { id: string; at: string }[];
       pagination: { nextCursor: string };
     };
   const begun = (await (await get('/api/v1/leads/changes')).json()) as {
     pagination: { nextCursor: string };
   };
   const { number } = openLead(tracker, { email: 'b@example.org' });
-  const { items } = await eventually(async () => {
+  const openedAt = trackers.now();
+  const item = await eventually(async () => {
     await Promise.all([clock, trackers].map((one) => one.advance(MINUTE)));
-    const page = await changes(begun.pagination.nextCursor);
-    expect(page.items).toMatchObject([{ type: 'lead.changed', id: `${number}` }]);
-    return page;
+    const { items } = await changes(begun.pagination.nextCursor);
+    return items.find(({ id }) => id === `${number}`) ?? expect.fail('it is not there yet');
   });
-  expect(Math.abs(Date.parse(items[0]?.at ?? '') - trackers.now())).toBeLessThan(5 * MINUTE);
+  expect(Date.parse(item.at)).toBeGreaterThan(openedAt - MINUTE);
 });
 
 test('an instance that stands by knows the time of the tracker, though it asks it nothing else', async () => {
