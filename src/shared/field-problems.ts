@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { FieldProblem } from './errors.ts';
 import { escapePointer, lookUp } from './text/json.ts';
 import { fold, nearMiss } from './text/near-miss.ts';
-import { isLongerThan } from './text/visible.ts';
 
 /** The parts of a request, as Fastify names their schemas. */
 export type Part = 'params' | 'querystring' | 'headers' | 'body';
@@ -141,16 +140,6 @@ function toFragmentPart(key: PropertyKey): string {
 /** Names that a client sent are echoed shortened and without control characters. */
 function quote(name: string): string {
   return `\`${name.slice(0, 64).replaceAll(/[^\x20-\x5f\x61-\x7e]/g, '?')}\``;
-}
-
-/**
- * Refuses a text of more than `max` characters, counted as `maxLength` of the OpenAPI document is: by
- * code points. Zod's own `max` counts UTF-16 units, of which an emoji has two.
- */
-export function atMost(schema: z.ZodString, max: number, rule: string): z.ZodString {
-  return schema
-    .refine((text) => !isLongerThan(text, max), { error: rule, params: { code: 'out-of-range' } })
-    .meta({ maxLength: max });
 }
 
 type RawIssue = z.core.$ZodRawIssue;

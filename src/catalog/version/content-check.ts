@@ -1,7 +1,7 @@
 /** The rules of a draft: for the API, whose description is made of them, for the portal and for imports. */
 import { z } from 'zod';
 import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
-import { atMost, checkFields } from '#shared/field-problems.ts';
+import { checkFields } from '#shared/field-problems.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { isLongerThan, isVisible } from '#shared/text/visible.ts';
 import {
@@ -36,11 +36,10 @@ export type Words = { types: readonly string[]; sources: readonly string[] };
 
 /** A text of a filter; of a draft it must say something as well. */
 export const text = (max: number) =>
-  atMost(
-    z.string('must be a text').min(1, { error: 'must not be empty', abort: true }),
-    max,
-    `must have at most ${max} characters`,
-  );
+  z
+    .string('must be a text')
+    .min(1, { error: 'must not be empty', abort: true })
+    .max(max, `must have at most ${max} characters`);
 
 const textIn = (max: number) =>
   text(max)
@@ -69,11 +68,9 @@ export const versionText = (notText: string) =>
       'A version has 1 to 64 letters, digits, dots, underscores and hyphens, with a letter or digit at both ends.',
     );
 
-export const groupPath = atMost(
-  z.string('must be a text'),
-  GROUP_PATH_CHARACTERS_MAX,
-  `must have at most ${GROUP_PATH_CHARACTERS_MAX} characters`,
-)
+export const groupPath = z
+  .string('must be a text')
+  .max(GROUP_PATH_CHARACTERS_MAX, `must have at most ${GROUP_PATH_CHARACTERS_MAX} characters`)
   .refine(
     isGroupPath,
     'must be 1 to 16 segments with "/" between them, each with a character that can be seen',

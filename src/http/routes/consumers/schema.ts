@@ -16,7 +16,6 @@ import { isRecord } from '#shared/text/json.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/text/units.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import { isPlainLine } from '#shared/text/visible.ts';
-import { atMost } from '#shared/field-problems.ts';
 import { describeRoute } from '../../route.ts';
 import { uncached } from '../../responses/headers.ts';
 import { pageQuery } from '../../requests/parameters.ts';
@@ -32,14 +31,15 @@ const keyParams = z.object({
     .meta({ description: 'The public part of the key.', pattern: '^[0-9A-Za-z]{12}$' }),
 });
 
-const labelIn = atMost(
-  z.string('must be a text').trim().min(1, 'must not be empty'),
-  LABEL_CHARACTERS_MAX,
-  `must have at most ${LABEL_CHARACTERS_MAX} characters`,
-).refine(
-  (label) => !FORBIDDEN_IN_LABEL.test(label),
-  'must have no comma and no control characters',
-);
+const labelIn = z
+  .string('must be a text')
+  .trim()
+  .min(1, 'must not be empty')
+  .max(LABEL_CHARACTERS_MAX, `must have at most ${LABEL_CHARACTERS_MAX} characters`)
+  .refine(
+    (label) => !FORBIDDEN_IN_LABEL.test(label),
+    'must have no comma and no control characters',
+  );
 
 const LABELS_RULE = `must name 1 to ${LABELS_MAX} labels, or be left out`;
 
@@ -101,11 +101,11 @@ const limitIn = z
   .max(LIMIT_PER_MINUTE_MAX, LIMIT_RULE)
   .describe('Calls per minute; left out: as configured.');
 const NAME_RULE = `must have 1 to ${NAME_CHARACTERS_MAX} characters`;
-const nameIn = atMost(
-  z.string('must be a text').trim().min(1, NAME_RULE),
-  NAME_CHARACTERS_MAX,
-  NAME_RULE,
-)
+const nameIn = z
+  .string('must be a text')
+  .trim()
+  .min(1, NAME_RULE)
+  .max(NAME_CHARACTERS_MAX, NAME_RULE)
   .refine((name) => isPlainLine(name), 'must have no control characters')
   .describe(
     'What people call it. A name that another consumer has, whatever its case, is refused unless `force` is true; those of revoked ones are free.',
