@@ -34,7 +34,7 @@ export const grantChoice = {
     .default(''),
 };
 
-/** Choices of a form that came back, right or wrong; nothing is chosen before that. */
+/** Choices as a page shows them: those of a form that came back, right or wrong; without any, all leads. */
 export const typedGrantChoice = z.object({
   sees: grantChoice.sees.catch('all'),
   label: labels,
@@ -226,8 +226,8 @@ export async function checkLabels(
 const PROBLEMS_MAX = 5;
 
 /**
- * Nobody who ticks labels is to give away all leads because the first choice stayed as it was. Where
- * labels were granted `before`, all leads are a choice that was made.
+ * Nobody who ticks labels is to give away all leads because “all of them” stayed as it was: a new form
+ * has it, and that of a consumer which sees all. Where labels were granted `before`, it is a choice.
  */
 function contradiction(
   { sees, label }: GrantChoice,
