@@ -83,11 +83,16 @@ function addDeliveryRoute(app: HttpApp, area: PartnerArea, path: PartnerPath): v
       correlationId,
       messageId,
     });
-    if (path === 'deletions') partnerMetrics.ignored(partner.id, accepted.ignored);
+    if (path === 'deletions') partnerMetrics.ignored(partner.id, countIgnored(accepted));
     const token = partners.statusTokenOf(accepted.receipt);
     reply.header('location', `${publicUrl()}${STATUS_PATH}/${token}`);
     return respond(request, reply, accepted);
   });
+}
+
+/** Repeats were counted when they came first. */
+function countIgnored({ written }: Acceptance): number {
+  return written.filter(({ outcome }) => outcome === 'IGNORED').length;
 }
 
 function limitRequests(

@@ -112,6 +112,4 @@ export type Acceptance = {
   queued: number;
   /** The events that were written now: those that did not come before. */
   written: readonly NewEvent[];
-  /** Number of its events that nothing is done about. */
-  ignored: number;
 };

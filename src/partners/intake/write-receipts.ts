@@ -170,15 +170,14 @@ async function acceptSorted(writing: Writing, sorted: Sorted): Promise<Acceptanc
   const { receipt, fresh, repeats } = sorted;
   let queued = fresh.filter(({ outcome }) => outcome === 'PENDING').length;
   for (const repeat of repeats) if (await workRepeat(writing, repeat, receipt)) queued += 1;
-  const ignored = receipt.events.filter(({ outcome }) => outcome === 'IGNORED').length;
   const [first] = repeats;
   if (first && isRepeat(sorted)) {
     const original = await readOriginal(writing.tx, first.before.receipt);
-    return { kind: 'repeat', receipt: original, queued, written: [], ignored };
+    return { kind: 'repeat', receipt: original, queued, written: [] };
   }
   const { path: _, events: _all, traceparent: _span, createdBefore: _until, ...own } = receipt;
   const accepted: Receipt = { ...own, status: 'ACCEPTED' };
-  return { kind: 'accepted', receipt: accepted, queued, written: fresh, ignored };
+  return { kind: 'accepted', receipt: accepted, queued, written: fresh };
 }
 
 const READ_ORIGINAL = `

@@ -91,3 +91,12 @@ test('a port for operations names partners and reasons', async () => {
     'trackport_partner_refusals_total{partner="crm-quiet",reason="signature-missing"} 1',
   ]);
 });
+
+test('what is ignored counts once, however often it comes', async () => {
+  const composed = await compose({ apiUrl: NOWHERE, settings: { partners } });
+  for (let time = 0; time < 3; time += 1)
+    expect((await call(composed, 'crm-quiet', signed)).status).toBe(202);
+  const text = await textAt(`${composed.url}/metrics`);
+  expect(text).toMatch(/^trackport_partner_deletions_ignored_total 1$/m);
+  expect(text).toMatch(/^trackport_partner_events_total\{.*outcome="IGNORED".*\} 1$/m);
+});

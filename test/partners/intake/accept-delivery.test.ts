@@ -30,7 +30,6 @@ beforeEach(() => {
         receipt: { ...receipt, status: 'ACCEPTED' },
         queued,
         written: receipt.events,
-        ignored: 0,
       };
     },
     clock: { now: () => NOW },
