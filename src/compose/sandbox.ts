@@ -23,6 +23,8 @@ export type SandboxRequest = {
   port: string | undefined;
   /** Gets what to do with it once everything listens. */
   print: (text: string) => void;
+  /** Ends the start. */
+  stopping?: AbortSignal;
 };
 
 /**
@@ -53,7 +55,7 @@ export async function startSandboxService(
 
 async function start(
   { clock, environment, logOutput }: Program,
-  { port, print }: SandboxRequest,
+  { port, print, stopping }: SandboxRequest,
   cleanup: CleanupStack,
 ): Promise<{ log: Log; service: Service }> {
   const folder = mkdtempSync(path.join(tmpdir(), 'trackport-sandbox-'));
@@ -65,7 +67,7 @@ async function start(
   const store = { url: `sqlite:${path.join(folder, 'trackport.db')}` };
   const config = configFor(environment, port, { ...sandbox.config, store });
   const tracing = readTracing(environment);
-  const service = await startService({ config, clock, log, logOutput, tracing });
+  const service = await startService({ config, clock, log, logOutput, tracing, stopping });
   cleanup.push('the service', () => service.stop());
   sandbox.connectWebhook(`${service.url}${GITHUB_WEBHOOK_PATH}`);
   const apiKey = await createDemoKey(service);

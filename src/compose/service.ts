@@ -118,6 +118,7 @@ async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
   // Everything is there, and nothing works on deliveries yet or asks the tracker; on PostgreSQL it hears other instances.
   const base = { config, settings, clock, log, registry, tracing, store, cleanup };
   const app = await createApp(base, state.cut.signal);
+  start.stopping?.throwIfAborted();
   const servers = await createServers(app, state, start.limits);
   if (servers.operations) await listenForOperations(app, servers.operations);
   const load = watchLoad(servers.public.server); // requests in flight, for the stop

@@ -74,7 +74,7 @@ type Opening = {
 
 /** The same for a service. */
 export type ServiceOpening = Opening & {
-  /** Ends the wait for another service that has the file. */
+  /** Ends the start: the wait for another service that has the file, or before anything listens. */
   stopping?: AbortSignal | undefined;
   /** Runs in the writing thread of SQLite, for tests that disturb it. */
   writerModule?: URL | undefined;

@@ -25,12 +25,13 @@ export type LoneTrackerRequest = {
 
 /** The functions of `compose` that start it, by their names there. */
 export type Launcher = {
-  /** Starts the real service. `load` reads the configuration, now and for each reload; `stopping` ends a wait. */
+  /** Starts the real service. `load` reads the configuration, now and for each reload; `stopping` ends the start. */
   startConfigured(load: () => Config, stopping: AbortSignal): Promise<Running>;
   /** Starts the sandbox. `print` gets the commands to paste once everything listens. */
   startSandboxService(request: {
     port: string | undefined;
     print: (text: string) => void;
+    stopping: AbortSignal;
   }): Promise<Running>;
   /** Starts the sandbox's tracker alone. `print` gets a configuration for it. */
   startTrackerOnly(request: LoneTrackerRequest): Promise<Running>;
@@ -122,12 +123,12 @@ function runTracker(context: ServeContext, options: SandboxOptions): Promise<voi
 
 function runSandbox(context: ServeContext, { port }: ConfigOptions): Promise<void> {
   const { services, terminal } = context;
-  return runUntilStopped(context, () =>
-    services.startSandboxService({ port, print: (text) => terminal.print(text) }),
+  return runUntilStopped(context, (stopping) =>
+    services.startSandboxService({ port, print: (text) => terminal.print(text), stopping }),
   );
 }
 
-/** Starts, waits for SIGINT or SIGTERM, stops. A signal that comes during the start ends what it waits for. */
+/** Starts, waits for SIGINT or SIGTERM, stops. A signal that comes during the start ends it. */
 async function runUntilStopped(
   { clock }: ServeContext,
   start: (stopping: AbortSignal) => Promise<Running>,
@@ -146,7 +147,7 @@ async function runUntilStopped(
   }
 }
 
-/** Ends a start that waits: nothing runs yet. */
+/** Ends a start: nothing listens yet. */
 class Stopped extends Error {}
 
 /** npm and a shell each pass one signal on: it counts once, to stop as to reload. */
