@@ -28,7 +28,7 @@ type Attempt<Request, Response> = <T>(
 ) => Promise<T>;
 
 /** Lets one go on after the other. */
-type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 const TRIES = 3;
 

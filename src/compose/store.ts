@@ -196,9 +196,9 @@ async function openMigrated(path: string, { log }: Opening): Promise<Engine> {
 }
 
 /**
- * Takes the file for a service until its store is closed, and migrates it before the thread opens it, which migrates
- * nothing. A crash of the thread is thrown where nobody can catch it, which ends the process: what was asked for may
- * be written or not, and a reader must not go on as if nothing was.
+ * Looks at the file before a lock leaves another one beside it, locks it for this service alone until the store is
+ * closed, migrates it, and opens it with the thread that writes. A crash of that is thrown where nobody can catch it,
+ * which ends the process: what was asked for may be written or not, and a reader must not go on as if nothing was.
  */
 async function openServiceSqlite(path: string, opening: ServiceOpening): Promise<Engine> {
   const { refuseOtherFile } = await import('#adapters/sqlite/migrate.ts');
@@ -209,7 +209,7 @@ async function openServiceSqlite(path: string, opening: ServiceOpening): Promise
     opening.log.error(errorFields(error), isDiskFailure(error) ? DISK_FAILED : THREAD_CRASHED);
     throw error;
   };
-  await refuseOtherFile(path); // a lock leaves a file beside it
+  await refuseOtherFile(path);
   const cleanup = createCleanupStack();
   const close = () => cleanup.releaseAll();
   try {
@@ -219,7 +219,6 @@ async function openServiceSqlite(path: string, opening: ServiceOpening): Promise
     await own.close();
     const database = openThreadedDatabase({ path, module: opening.writerModule, onCrash });
     cleanup.push('the database', () => database.close());
-    await database.opened;
     return { ...(await toSqliteEngine(database, own.migrated)), close };
   } catch (error) {
     await close().catch(() => undefined); // the start's error says more

@@ -10,7 +10,7 @@ import { threadedDatabase } from '../support/stores.ts';
 import { openWorld } from '../support/world.ts';
 
 describeCatalog('SQLite, written by a thread', async () => ({
-  db: await threadedDatabase(),
+  db: threadedDatabase(),
   search: searchSqlite,
 }));
 

@@ -7,7 +7,7 @@ export const engines: [engine: string, open: () => Promise<readonly [Database, D
   [
     'SQLite, written by a thread',
     async () => {
-      const database = await threadedDatabase();
+      const database = threadedDatabase();
       return [database, connectTo(database.handle.name)];
     },
   ],

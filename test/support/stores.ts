@@ -27,7 +27,7 @@ export function temporaryDatabase(): LocalDatabase {
 }
 
 /** The same, with a thread that writes, as a service has it. */
-export async function threadedDatabase(): Promise<SqliteDatabase> {
+export function threadedDatabase(): SqliteDatabase {
   const database = openThreadedDatabase({
     path: writeMigratedStore(path.join(temporaryFolder(), 'trackport.db')),
     onCrash: (error) => {
@@ -35,7 +35,6 @@ export async function threadedDatabase(): Promise<SqliteDatabase> {
     },
   });
   onTestFinished(() => database.close());
-  await database.opened;
   return database;
 }
 

@@ -8,8 +8,14 @@ import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { type Connection, openConnection } from './connection/connection.ts';
 import { guard, isBusy, translate } from './connection/errors.ts';
 import { createStatements, type StatementRequest, statementsOn } from './connection/statements.ts';
-import { createTransactions, type EngineTransaction } from '../transaction.ts';
-import { type Ask, CHANGED_ELSEWHERE, ChangedElsewhere, createBackend } from './writing/backend.ts';
+import { createTransactions, type EngineTransaction, type InTurn } from '../transaction.ts';
+import {
+  type Ask,
+  CHANGED_ELSEWHERE,
+  ChangedElsewhere,
+  createBackend,
+  type Writer,
+} from './writing/backend.ts';
 import {
   startWritingThread,
   type StartWritingThread,
@@ -47,23 +53,14 @@ export function openDatabase(
   const reading = openConnection(path);
   const writing = openConnection(path);
   writing.waitAtMost(0); // the caller waits, and not in a statement
-  const backend = guard(() => createBackend(writing));
+  const respond = guard(() => createBackend(writing));
   const inOrder = createQueue();
   const ask: Ask = (request) => {
     const lockWait = request.kind === 'begin' ? lockWaitMs : 0;
-    return inOrder(() => whileBusy(lockWait, () => backend(request)));
+    return inOrder(() => whileBusy(lockWait, () => respond(request)));
   };
-  const { transaction, settled } = createWriting(ask, reading);
-  return {
-    ...createDatabase(reading, transaction),
-    writing,
-    truncateWal: async () => guard(() => writing.checkpoint('TRUNCATE')),
-    close: async () => {
-      await settled();
-      guard(() => writing.close());
-      guard(() => reading.close());
-    },
-  };
+  const close = async () => guard(() => writing.close());
+  return { ...createDatabase(reading, { ask, close }), writing };
 }
 
 /** Tries again and again while another process writes, without holding up the event loop. */
@@ -86,28 +83,17 @@ async function whileBusy<T>(lockWaitMs: number, work: () => T): Promise<T> {
 export function openThreadedDatabase(
   { path, ...options }: Omit<WritingThreadOptions, 'lockWaitMs'>,
   startThread: StartWritingThread = startWritingThread,
-): SqliteDatabase & { opened: Promise<void> } {
+): SqliteDatabase {
   const reading = openConnection(path);
   reading.handle.pragma('query_only = ON');
   reading.waitAtMost(SERVICE_READ_WAIT_MS);
-  const thread = startThread({ path, lockWaitMs: SERVICE_LOCK_WAIT_MS, ...options });
-  const { transaction, settled } = createWriting(thread.ask, reading);
-  return {
-    ...createDatabase(reading, transaction),
-    opened: thread.opened,
-    truncateWal: async () => (await thread.ask({ kind: 'truncate-log' })) as boolean,
-    close: async () => {
-      await settled();
-      await thread.close();
-      guard(() => reading.close());
-    },
-  };
+  const writer = startThread({ path, lockWaitMs: SERVICE_LOCK_WAIT_MS, ...options });
+  return createDatabase(reading, writer);
 }
 
-function createDatabase(
-  reading: Connection,
-  transaction: Transact,
-): Omit<SqliteDatabase, 'truncateWal' | 'close'> {
+function createDatabase(reading: Connection, writer: Writer): SqliteDatabase {
+  const { ask } = writer;
+  const { transaction, inTurn } = createWriting(ask, reading);
   /** Looked at once for all reads of one turn of the event loop, at its end: cheap enough for every request. */
   const dataVersion = createNextTurnFlight(async () => guard(() => reading.version()));
   const looks = new Set<() => void>();
@@ -125,29 +111,35 @@ function createDatabase(
     },
     dataVersion,
     listen: (_channel, onNotified) => watchVersion(dataVersion, looks, onNotified),
+    truncateWal: () => inTurn(async () => (await ask({ kind: 'truncate-log' })) as boolean),
+    close: async () => {
+      await inTurn(async () => undefined);
+      await writer.close();
+      guard(() => reading.close());
+    },
   };
 }
 
 /** Statements on the event loop give way to others after so long. */
 const LOOP_HELD_MAX_MS = 5;
 
-/** Runs transactions on the connection that writes, one after the other. `settled`: nothing waits. */
-function createWriting(
-  ask: Ask,
-  reading: Connection,
-): { transaction: Transact; settled: () => Promise<void> } {
-  const takeTurn = createQueue();
+/** Runs what the connection that writes is needed for, one after the other. */
+function createWriting(ask: Ask, reading: Connection): { transaction: Transact; inTurn: InTurn } {
+  const queue = createQueue();
+  const fail = (error: unknown): never => {
+    throw translate(error);
+  };
+  const inTurn: InTurn = (work) => queue(() => work().catch(fail));
+  // Waits until it is open: from then on it notices what another process commits.
+  void inTurn(() => ask({ kind: 'rollback' }));
   const isRetryable = (error: unknown) => systemCodeOf(error) === CHANGED_ELSEWHERE;
   const transactions = createTransactions({ toStatements: createStatements, isRetryable });
   return {
-    transaction: transactions(async (run, tries) => {
-      try {
-        return await run(begin(ask, tries === 1 ? reading : undefined));
-      } catch (error) {
-        throw translate(error);
-      }
-    }, takeTurn),
-    settled: () => takeTurn(async () => undefined),
+    inTurn,
+    transaction: transactions(
+      (run, tries) => run(begin(ask, tries === 1 ? reading : undefined)),
+      inTurn,
+    ),
   };
 }
 

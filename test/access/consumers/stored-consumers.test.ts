@@ -27,7 +27,7 @@ const onFile = (database: SqliteDatabase, clock: FakeClock) =>
   openFixture(database, connectTo(database.handle.name), clock);
 
 describeRegistry('SQLite, written by a thread', async ({ clock }) =>
-  onFile(await threadedDatabase(), clock),
+  onFile(threadedDatabase(), clock),
 );
 
 describeRegistry('PostgreSQL', async ({ clock }) => {

@@ -3,7 +3,7 @@ import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { connectTo, threadedDatabase } from '../../support/stores.ts';
 
 describeStoredSessions('SQLite, written by a thread', async () => {
-  const database = await threadedDatabase();
+  const database = threadedDatabase();
   return [database, connectTo(database.handle.name)];
 });
 

@@ -83,7 +83,7 @@ describe.each(engines)('a transaction %s', (_name, open) => {
 });
 
 test('the log is emptied when it is large, and later while another process reads', async () => {
-  const database = await threadedDatabase();
+  const database = threadedDatabase();
   const path = database.handle.name;
   const log = (): number => statSync(`${path}-wal`).size;
   const megabyte = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { threadedDatabase } from '../../support/stores.ts';
 
 describeUsage('SQLite, written by a thread', async () => ({
-  db: await threadedDatabase(),
+  db: threadedDatabase(),
   search: searchSqlite,
 }));
 

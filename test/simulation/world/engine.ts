@@ -41,7 +41,7 @@ export function openEngine(path: string, owner: Owner, deps: EngineWorld): Engin
     handles.push(connection.handle);
     const respond = createBackend(connection);
     const ask = createAsk({ ...deps, owner, respond, lockWaitMs });
-    return { ask, opened: Promise.resolve(), close: async () => connection.close() };
+    return { ask, close: async () => connection.close() };
   };
   const onCrash = (): never => {
     throw new Error('nothing crashes here');

@@ -1,32 +1,17 @@
 import { causesOf, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import { BUSY, unavailable } from '#shared/database.ts';
 
-/** Detail for callers about each kind of failure: no path, no statement, no value. */
-const publicDetail: Record<string, string> = {
-  SQLITE_BUSY: BUSY,
-  SQLITE_LOCKED: BUSY,
-  SQLITE_FULL: 'The store has no space left.',
-  SQLITE_READONLY: 'The store cannot be written.',
-  SQLITE_CANTOPEN: 'The store cannot be opened.',
-  SQLITE_PERM: 'The store cannot be opened.',
-  SQLITE_AUTH: 'The store cannot be opened.',
-  SQLITE_NOTADB: 'The store is not a database of Trackport.',
-  SQLITE_CORRUPT: 'The store is damaged.',
-  SQLITE_IOERR: 'The store cannot be read or written.',
-  SQLITE_PROTOCOL: BUSY,
-  SQLITE_NOMEM: 'The store has no memory left.',
-  EACCES: 'The store cannot be opened.',
-  EPERM: 'The store cannot be opened.',
-  EEXIST: 'The store cannot be opened.',
-  ENOENT: 'The store cannot be opened.',
-  ENOTDIR: 'The store cannot be opened.',
-  EISDIR: 'The store cannot be opened.',
-  EROFS: 'The store cannot be written.',
-  ENOSPC: 'The store has no space left.',
-  EDQUOT: 'The store has no space left.',
-  EIO: 'The store cannot be read or written.',
-  EMFILE: 'The store cannot be opened.',
-  ENFILE: 'The store cannot be opened.',
+/** Codes of each kind of failure, by the detail for callers: no path, no statement, no value. */
+const codesByDetail: Record<string, string> = {
+  [BUSY]: 'SQLITE_BUSY SQLITE_LOCKED SQLITE_PROTOCOL',
+  'The store has no space left.': 'SQLITE_FULL ENOSPC EDQUOT',
+  'The store has no memory left.': 'SQLITE_NOMEM',
+  'The store cannot be written.': 'SQLITE_READONLY EROFS',
+  'The store cannot be read or written.': 'SQLITE_IOERR EIO',
+  'The store is damaged.': 'SQLITE_CORRUPT',
+  'The store is not a database of Trackport.': 'SQLITE_NOTADB',
+  'The store cannot be opened.':
+    'SQLITE_CANTOPEN SQLITE_PERM SQLITE_AUTH EACCES EPERM EEXIST ENOENT ENOTDIR EISDIR EMFILE ENFILE',
 };
 
 /**
@@ -44,8 +29,9 @@ export function guard<T>(work: () => T): T {
 
 /** The `TrackportError` for a failure of the store, else `error` itself. */
 export function translate(error: unknown): unknown {
-  const detail = publicDetail[primaryCode(error) ?? ''];
-  return detail === undefined ? error : unavailable(detail, error);
+  const code = primaryCode(error) ?? '';
+  const known = Object.entries(codesByDetail).find(([, codes]) => codes.split(' ').includes(code));
+  return known ? unavailable(known[0], error) : error;
 }
 
 /** True when another connection held the lock for longer than the call waited. */

@@ -14,6 +14,13 @@ export type Request =
 /** Asks the connection that writes. Requests are responded to in their order. */
 export type Ask = (request: Request) => Promise<unknown>;
 
+/** Owner of the connection that writes. */
+export type Writer = {
+  ask: Ask;
+  /** Resolves when all that was asked for is responded to and the connection is closed. Idempotent. */
+  close(): Promise<void>;
+};
+
 /**
  * Does on its connection what a server does, one transaction at a time, statement by statement, and refuses what comes
  * behind a failed one until that is rolled back. The function throws SQLite's own errors.

@@ -9,29 +9,18 @@ import { createBackend, type Request } from './backend.ts';
 /** Bytes of the write-ahead log from which on it is moved into the database, behind the responses: few stops under load. */
 const LOG_BYTES = 16 * 1024 * 1024;
 
-const post = (responses: readonly Response[]): void => parentPort?.postMessage(responses);
-
-function openForRequests({ path, lockWaitMs }: ThreadOptions): Connection | undefined {
-  try {
-    const connection = openConnection(path);
-    connection.waitAtMost(lockWaitMs);
-    connection.handle.pragma('wal_autocheckpoint = 0'); // SQLite tells nobody when one fails
-    respondToRequests(connection, createCheckpoint(connection, { log: `${path}-wal`, lockWaitMs }));
-    post([{ value: undefined }]);
-    return connection;
-  } catch (error) {
-    post([{ error: toErrorData(error) }]);
-    return undefined;
-  }
-}
-
-function respondToRequests(connection: Connection, checkpoint: () => void): void {
+function openForRequests({ path, lockWaitMs }: ThreadOptions): Connection {
+  const connection = openConnection(path);
+  connection.waitAtMost(lockWaitMs);
+  connection.handle.pragma('wal_autocheckpoint = 0'); // SQLite tells nobody when one fails
   const respond = createBackend(connection);
+  const checkpoint = createCheckpoint(connection, { log: `${path}-wal`, lockWaitMs });
   parentPort?.on('message', (requests: readonly Request[]) => {
-    post(requests.map((request) => respondTo(respond, request)));
+    parentPort?.postMessage(requests.map((request) => respondTo(respond, request)));
     if (!connection.handle.open) parentPort?.unref();
     else if (requests.some(({ kind }) => kind === 'commit')) checkpoint();
   });
+  return connection;
 }
 
 function respondTo(respond: (request: Request) => unknown, request: Request): Response {
@@ -67,5 +56,4 @@ function createCheckpoint(
   };
 }
 
-/** Undefined when the store could not be opened; whoever started the thread is told why. */
 export const connection = openForRequests(workerData as ThreadOptions);

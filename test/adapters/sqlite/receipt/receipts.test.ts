@@ -17,7 +17,7 @@ import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
 import { openWorld } from '../../../support/world.ts';
 
 describeReceipts('SQLite, written by a thread', async () => {
-  const database = await threadedDatabase();
+  const database = threadedDatabase();
   return openReceiptFixture(database, connectTo(database.handle.name));
 });
 
