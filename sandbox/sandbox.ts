@@ -2,7 +2,6 @@ import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { randomBase62 } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
-import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import { type Issuer, startIssuer } from './issuer/issuer.ts';
 import {
   PORTAL_AUTHOR,
@@ -72,13 +71,13 @@ export async function startSandbox(
     throw new TrackportError('validation-failed', {
       detail: `The sandbox listens on loopback only, not on ${options.host}. Use --config for the real thing.`,
     });
-  const held = createCleanupStack();
+  const held = new AsyncDisposableStack();
   try {
     const secrets = makeSecrets();
     const tracker = await startSeededTracker(clock, secrets);
-    held.push('the tracker', () => tracker.close());
+    held.defer(() => tracker.close());
     const issuer = await startIssuer();
-    held.push('the issuer', () => issuer.close());
+    held.defer(() => issuer.close());
     log.info({ tracker: tracker.url, issuer: issuer.url }, 'sandbox started');
     return {
       tracker,
@@ -86,10 +85,10 @@ export async function startSandbox(
       config: configOf({ tracker, issuer, secrets }),
       access: accessOf({ tracker, issuer, secrets }),
       connectWebhook: (url) => tracker.addWebhook(url, secrets.webhook),
-      close: () => held.releaseAll(),
+      close: () => held.disposeAsync(),
     };
   } catch (error) {
-    await held.releaseAll();
+    await held.disposeAsync();
     throw error;
   }
 }

@@ -26,7 +26,6 @@ import { createIdempotency } from '#shared/idempotency.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { entryUrl } from '#shared/program.ts';
-import type { CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { Registry } from 'prom-client';
 import type * as bodyFunctions from './body-thread.ts';
@@ -53,7 +52,7 @@ export type Base = {
   tracing: Tracing | undefined;
   store: Store;
   /** Takes how each thing is given back that is acquired: last first. */
-  cleanup: CleanupStack;
+  cleanup: AsyncDisposableStack;
 };
 
 /** Made where tokens have an issuer; one for the API and the portal, which share its threads. */
@@ -113,7 +112,7 @@ async function composeLeads(
   const rules = leadRules(config, settings);
   const leadStore = { ...store.leads, clock };
   const instanceChanges = store.instanceChanges(instance);
-  cleanup.push('the changes of instances', () => instanceChanges.close());
+  cleanup.defer(() => instanceChanges.close());
   const filler = createDirectoryFiller({
     tracker: leadTracker,
     store: leadStore,
@@ -142,7 +141,7 @@ async function composeLeads(
     store: leadStore,
     directoryKey: directoryKeyOf(store),
   });
-  cleanup.push('the lead feed', () => leads.leadFeed.close());
+  cleanup.defer(() => leads.leadFeed.close());
   leadMetrics(registry, {
     tracker: leadTracker,
     clockSkewMs: () => tracker.clockSkewMs(),
@@ -179,7 +178,7 @@ async function composeBearer(
   const { createReadRecord } = await import('#catalog/usage/record-reads.ts');
   const { issuer, jwksUri, clockTolerance: clockToleranceMs, ...rules } = config.identity;
   const keySet = createKeySet({ issuer, keySetUrl: jwksUri, clock, log });
-  cleanup.push('the issuer', () => keySet.close());
+  cleanup.defer(() => keySet.close());
   const verifier = createTokenVerifier({
     keySet,
     clock,
@@ -187,7 +186,7 @@ async function composeBearer(
   });
   const { database: db } = store;
   const usage = createReadRecord({ db, clock, log });
-  cleanup.push('the record of reads', () => usage.close());
+  cleanup.defer(() => usage.close());
   const catalog = createCatalog({
     db,
     search: store.search,
@@ -209,7 +208,7 @@ function composeAccess({ settings, store, clock, log, cleanup }: Base): Access {
     log,
     limitPerMinute: () => settings.current().consumers.limitPerMinute,
   });
-  cleanup.push('the times of last use', () => access.close());
+  cleanup.defer(() => access.close());
   return access;
 }
 
@@ -219,9 +218,9 @@ function composeSenders(
   tracker: Tracker,
 ): Pick<App, 'traffic' | 'hearing'> {
   const traffic = createTraffic({ database, clock, log });
-  cleanup.push('the record of traffic', () => traffic.close());
+  cleanup.defer(() => traffic.close());
   const hearing = createHearing({ database, clock: tracker.clock, log });
-  cleanup.push('the record of silence', () => hearing.close());
+  cleanup.defer(() => hearing.close());
   return { traffic, hearing };
 }
 

@@ -34,7 +34,7 @@ export async function composePortal(app: App, served: Served): Promise<Area> {
   const { config, settings, store, clock, cleanup, bodies } = app;
   const { portal, rules, catalog, idempotency, readiness } = served;
   const closed = new AbortController();
-  cleanup.push('the portal', () => closed.abort());
+  cleanup.defer(() => closed.abort());
   const sealer = createSealer(deriveKey(store.secretKey, 'sessions'));
   const sessions = createSessions({ db: store.database, sealer, clock });
   void purgeNowAndThen(sessions, app, closed.signal);

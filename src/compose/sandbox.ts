@@ -13,7 +13,6 @@ import { startSandbox } from '#sandbox/sandbox.ts';
 import { startTrackerAlone, type TrackerAloneOptions } from '#sandbox/tracker-alone.ts';
 import type { Log } from '#shared/log.ts';
 import { COMMIT, PROGRAM_COMMAND, programUrl, VERSION } from '#shared/program.ts';
-import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import { type Program, type Service, startService } from './service.ts';
 import { createLog } from '#adapters/pino/log.ts';
 import { listenError } from './start-error.ts';
@@ -36,7 +35,7 @@ export async function startSandboxService(
   program: Program,
   request: SandboxRequest,
 ): Promise<{ url: string; stop(): Promise<void>; reload(): void }> {
-  const cleanup = createCleanupStack();
+  const cleanup = new AsyncDisposableStack();
   try {
     const { log, service } = await start(program, request, cleanup);
     return {
@@ -44,11 +43,11 @@ export async function startSandboxService(
       reload: () => tellNothingToReload(log),
       stop: async () => {
         await service.stop();
-        await cleanup.releaseAll();
+        await cleanup.disposeAsync();
       },
     };
   } catch (error) {
-    await cleanup.releaseAll().catch(() => undefined);
+    await cleanup.disposeAsync().catch(() => undefined);
     throw error;
   }
 }
@@ -56,19 +55,19 @@ export async function startSandboxService(
 async function start(
   { clock, environment, logOutput }: Program,
   { port, print, stopping }: SandboxRequest,
-  cleanup: CleanupStack,
+  cleanup: AsyncDisposableStack,
 ): Promise<{ log: Log; service: Service }> {
   const folder = mkdtempSync(path.join(tmpdir(), 'trackport-sandbox-'));
-  cleanup.push('the temporary folder', () => rmSync(folder, { recursive: true, force: true }));
+  cleanup.defer(() => rmSync(folder, { recursive: true, force: true }));
   const { host, logLevel } = configFor(environment, port, UNCONNECTED).server;
   const log = createLog(logLevel, logOutput);
   const sandbox = await startSandbox({ clock, log }, { host });
-  cleanup.push('the sandbox', () => sandbox.close());
+  cleanup.defer(() => sandbox.close());
   const store = { url: `sqlite:${path.join(folder, 'trackport.db')}` };
   const config = configFor(environment, port, { ...sandbox.config, store });
   const tracing = readTracing(environment);
   const service = await startService({ config, clock, log, logOutput, tracing, stopping });
-  cleanup.push('the service', () => service.stop());
+  cleanup.defer(() => service.stop());
   sandbox.connectWebhook(`${service.url}${GITHUB_WEBHOOK_PATH}`);
   const apiKey = await createDemoKey(service);
   const configPath = path.join(folder, 'trackport.yaml');

@@ -20,7 +20,6 @@ import type { Clock } from '#shared/clock.ts';
 import { createRunIds } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
-import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
 import { type App, createApp } from './app.ts';
@@ -91,21 +90,21 @@ export type Service = {
 
 /** Starts the whole service. @throws {StartError} in one line, with what to do */
 export async function startService(start: Start): Promise<Service> {
-  const cleanup = createCleanupStack();
+  const cleanup = new AsyncDisposableStack();
   try {
     return await open(start, cleanup);
   } catch (error) {
-    await cleanup.releaseAll().catch(() => undefined);
+    await cleanup.disposeAsync().catch(() => undefined);
     throw storeError(error, start.config.store.url);
   }
 }
 
-async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
+async function open(start: Start, cleanup: AsyncDisposableStack): Promise<Service> {
   const { config, clock, log, logOutput } = start;
   const tracing = await openTracing(start, cleanup); // given back last: it tells of the stop
   // Locked where it is a file, migrated, and known to be of this `secretKey`, which is made for a new file.
   const store = await openServiceStore(start);
-  cleanup.push('the store', () => store.close());
+  cleanup.defer(() => store.close());
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
   const settings = createReloadable(config); // what a reload replaces, with all that is derived from it
@@ -126,9 +125,9 @@ async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
   const url = serverUrl(await listen(servers.public, config.server));
   const publicUrl = (state.publicUrl ??= url);
   const close = () => closeInTime(servers.public, clock, state.deadline ?? clock.monotonicMs());
-  cleanup.push('the server', close);
+  cleanup.defer(close);
   // Matching, acting, the crawl and the purge begin, or this instance of several stands by and looks every two seconds.
-  cleanup.push('the worker', () => app.partners.stop());
+  cleanup.defer(() => app.partners.stop());
   await app.partners.start();
   let stopped: Promise<void> | undefined;
   return {
@@ -144,14 +143,14 @@ async function open(start: Start, cleanup: CleanupStack): Promise<Service> {
 /** Undefined where traces are off: then no package of OpenTelemetry's SDK is loaded. */
 async function openTracing(
   { tracing: { settings, unsupported } = {}, clock, log }: Start,
-  cleanup: CleanupStack,
+  cleanup: AsyncDisposableStack,
 ): Promise<Tracing | undefined> {
   if (unsupported !== undefined)
     log.warn({ variable: unsupported }, 'traces are off: the value is not supported');
   if (!settings) return undefined;
   const { createTracing } = await import('#adapters/opentelemetry/tracing.ts');
   const tracing = createTracing({ settings, clock, log });
-  cleanup.push('the traces', () => tracing.close());
+  cleanup.defer(() => tracing.close());
   return tracing;
 }
 
@@ -231,7 +230,7 @@ async function listenForOperations(
 ): Promise<void> {
   const { host, opsPort: port = 0 } = config.server;
   await listen(fastify, { host, port, setBy: 'server.opsPort' });
-  cleanup.push('the operations server', () => closeInTime(fastify, clock, clock.monotonicMs()));
+  cleanup.defer(() => closeInTime(fastify, clock, clock.monotonicMs()));
 }
 
 /** Starts listening; port 0 becomes a free one. `setBy` is by default `--port`. @throws {StartError} */
@@ -270,7 +269,7 @@ async function stop(app: App, state: ServingState, load: ServerLoad): Promise<vo
   void clock.sleep(delayMs, { unref: true }).then(() => state.ending.abort());
   state.deadline = await drain({ clock, delayMs, load, work: partners.stop() });
   // The servers, the portal, the records of `app.ts` (each is written), the lead feed, the store, the traces.
-  await cleanup.releaseAll();
+  await cleanup.disposeAsync();
   log.info({}, 'stopped');
 }
 

@@ -26,7 +26,6 @@ import { deriveKey } from '#shared/crypto/hash.ts';
 import { type Database, unavailable } from '#shared/database.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createCursorSealer, type CursorSealer } from '#shared/pagination/page.ts';
-import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import { storeError } from './start-error.ts';
 
 /** A store that is open and has the newest schema. */
@@ -210,15 +209,15 @@ async function openServiceSqlite(path: string, opening: ServiceOpening): Promise
     throw error;
   };
   await refuseOtherFile(path);
-  const cleanup = createCleanupStack();
-  const close = () => cleanup.releaseAll();
+  const cleanup = new AsyncDisposableStack();
+  const close = () => cleanup.disposeAsync();
   try {
     const lock = await lockForService(path, opening);
-    cleanup.push('the lock of the store', () => lock.release());
+    cleanup.defer(() => lock.release());
     const own = await openMigrated(path, opening);
     await own.close();
     const database = openThreadedDatabase({ path, module: opening.writerModule, onCrash });
-    cleanup.push('the database', () => database.close());
+    cleanup.defer(() => database.close());
     return { ...(await toSqliteEngine(database, own.migrated)), close };
   } catch (error) {
     await close().catch(() => undefined); // the start's error says more

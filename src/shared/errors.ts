@@ -78,10 +78,16 @@ export function systemCodeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** The error and its causes, the outermost first: five at most, for a chain may come round to itself. */
+/**
+ * The error and its causes, the outermost first: five at most, for a chain may come round to itself. That of a
+ * `SuppressedError` is the failure that came first.
+ */
 export function* causesOf(error: unknown): Generator<Error> {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)
+  let at = error;
+  for (let depth = 0; at instanceof Error && depth < 5; depth += 1) {
     yield at;
+    at = at instanceof SuppressedError ? at.suppressed : at.cause;
+  }
 }
 
 /** A 400 whose `errors` name each wrong part. */

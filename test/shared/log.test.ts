@@ -14,6 +14,11 @@ test('of an error a log has the classes and codes of it and its causes, and no m
   expect(errorFields(MESSAGE)).toEqual({ error: 'string' });
 });
 
+test('of several failures of one stop it has the first', () => {
+  const error = new SuppressedError(new TypeError(MESSAGE), failure().cause);
+  expect(errorFields(error)).toEqual({ error: 'SuppressedError < RangeError(ECONNRESET)' });
+});
+
 test('of a bug standard error has the places, too, and no message', () => {
   const text = describeBug(failure());
   expect(text).toMatch(

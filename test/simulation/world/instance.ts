@@ -8,7 +8,6 @@ import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#config/reload.ts';
-import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import { type App, createApp } from '#compose/app.ts';
 import { createStore } from '#compose/store.ts';
 import type { EngineWorld } from './engine.ts';
@@ -104,7 +103,7 @@ export function startInstance(name: string, deps: InstanceWorld): Instance {
         registry: new Registry(),
         tracing: undefined,
         store,
-        cleanup: createCleanupStack(),
+        cleanup: new AsyncDisposableStack(),
       },
       new AbortController().signal,
     );
