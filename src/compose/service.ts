@@ -17,7 +17,7 @@ import type { Area, HttpApp, UseCases } from '#http/context.ts';
 import { createServiceReports, type ServiceReports } from '#http/routes/operations.ts';
 import { type ServerLoad, watchLoad } from '#http/server-load.ts';
 import type { Clock } from '#shared/clock.ts';
-import { createRunIds } from '#shared/ids.ts';
+import { newUuid } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
 import type { Tracing } from '#shared/tracing.ts';
@@ -180,7 +180,7 @@ async function createServers(
     log,
     metrics: registry,
     tracing,
-    newId: createRunIds(),
+    newId: newUuid,
     publicUrl: () => state.publicUrl ?? '',
     trustProxy: typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy],
     corsOrigins: cors,

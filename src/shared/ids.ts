@@ -17,27 +17,6 @@ export type NewId = () => string;
 /** A random UUID (version 4). */
 export const newUuid: NewId = () => randomUUID();
 
-/** Ids of one run: as many as four hexadecimal digits can tell apart. */
-const RUN_LENGTH = 0x10000;
-
-/**
- * Makes UUIDs for what is counted rather than guarded, such as requests: runs of 65,536 share all
- * digits but the last four, which costs a fifth of a random one each. Not for what must not be guessed.
- */
-export function createRunIds(): NewId {
-  let used = RUN_LENGTH;
-  let common = '';
-  return () => {
-    if (used === RUN_LENGTH) {
-      common = newUuid().slice(0, -4);
-      used = 0;
-    }
-    const digits = (RUN_LENGTH + used).toString(16).slice(1);
-    used += 1;
-    return common + digits;
-  };
-}
-
 /**
  * Makes UUIDs that begin with the time (version 7, RFC 9562 §5.7): rows with such keys stand
  * together in an index, so that many of them touch few pages.

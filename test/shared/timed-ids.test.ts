@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '#shared/clock.ts';
-import { createRunIds, createTimedIds } from '#shared/ids.ts';
+import { createTimedIds } from '#shared/ids.ts';
 
 test('timed ids are UUIDs of version 7 that begin with the time and never repeat', () => {
   let now = 1_790_000_000_000;
@@ -15,13 +15,4 @@ test('timed ids are UUIDs of version 7 that begin with the time and never repeat
     expect(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toBe(1_790_000_000_000);
     expect(id < late).toBe(true);
   }
-});
-
-test('ids of a run are UUIDs of version 4 that never repeat, also when the run is used up', () => {
-  const newId = createRunIds();
-  const ids = Array.from({ length: 70_000 }, newId);
-  expect(new Set(ids).size).toBe(70_000);
-  for (const id of [ids[0], ids[0xffff], ids[0x10000]])
-    expect(z.uuidv4().safeParse(id).success).toBe(true);
-  expect(ids[0]?.slice(0, -4)).not.toBe(ids[0x10000]?.slice(0, -4));
 });
