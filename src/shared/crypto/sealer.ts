@@ -2,8 +2,6 @@ import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from '
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** As many as are drawn from the generator at once: it costs more than the bytes do. */
-const NONCES_DRAWN = 128;
 
 /** Encrypts what the store holds for us and nobody else is to read. */
 export type Sealer = {
@@ -16,10 +14,9 @@ export type Sealer = {
 /** AES-256-GCM with a random nonce (NIST SP 800-38D): nonce, tag, ciphertext. */
 export function createSealer(keyBytes: Buffer): Sealer {
   const key = createSecretKey(keyBytes); // made once: a Buffer costs a key schedule each time
-  const newNonce = createNonces();
   return {
     seal: (identity, bytes) => {
-      const nonce = newNonce();
+      const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(identity));
       const body = Buffer.concat([cipher.update(bytes), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), body]);
@@ -33,16 +30,5 @@ export function createSealer(keyBytes: Buffer): Sealer {
       const body = sealed.subarray(NONCE_BYTES + TAG_BYTES);
       return Buffer.concat([decipher.update(body), decipher.final()]);
     },
-  };
-}
-
-/** Random nonces, each handed out once. */
-function createNonces(): () => Buffer {
-  let drawn = Buffer.alloc(0);
-  return () => {
-    if (drawn.length === 0) drawn = randomBytes(NONCE_BYTES * NONCES_DRAWN);
-    const nonce = drawn.subarray(0, NONCE_BYTES);
-    drawn = drawn.subarray(NONCE_BYTES);
-    return nonce;
   };
 }
