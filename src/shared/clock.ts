@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+
 /** The one source of time. Tests pass a clock that they move. */
 export type Clock = {
   /** Milliseconds since the Unix epoch: for instants that are stored, sent or shown. */
@@ -29,18 +31,8 @@ export const systemClock: Clock = {
   sleep: async (ms, { signal, unref = false } = {}) => {
     signal?.throwIfAborted();
     if (ms <= 0) return;
-    await new Promise<void>((resolve, reject) => {
-      const onAbort = (): void => {
-        clearTimeout(timer);
-        reject(signal?.reason as Error);
-      };
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', onAbort);
-        resolve();
-      }, ms);
-      if (unref) timer.unref();
-      signal?.addEventListener('abort', onAbort, { once: true });
-    });
+    // The platform rejects with an error of its own.
+    await setTimeout(ms, undefined, { signal, ref: !unref }).catch(() => signal?.throwIfAborted());
   },
 };
 
