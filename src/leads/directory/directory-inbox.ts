@@ -12,15 +12,15 @@ import type { Issue } from '../lead-tracker.ts';
 /** Brings what the tracker's webhook reports into the lead directory, many issues to a commit. */
 type DirectoryInbox = {
   /**
-   * Never waits and never throws. `isMoved`: it is in another repository now. What the store fails,
-   * or is too much, is left to the next catch-up.
+   * Never waits and never throws. An issue that the store fails, or that is too much, is left to the next catch-up.
+   * `isMoved`: it is in another repository now.
    */
   take(issue: Issue, options?: { isMoved?: boolean }): void;
-  /** Hides an issue that was deleted: readers know it no more. */
+  /** Hides an issue that was deleted: readers know it no more. No catch-up would: it is tried until it is done. */
   hide(number: number): void;
-  /** Takes the new name of a label. */
+  /** Takes the new name of a label. Tried in the same way. */
   rename(label: LabelRename): void;
-  /** Resolves when all that was taken is in the directory, without waiting for more to come. */
+  /** Resolves when all that was taken is in the directory, or given up, without waiting for more to come. */
   settled(): Promise<void>;
 };
 
@@ -37,6 +37,7 @@ type Directory = {
 
 /** After a commit what comes within this time shares the next one. */
 const COMMIT_EVERY_MS = SECOND / 25;
+const RETRY_AFTER_MS = SECOND;
 /** A commit holds up everybody else. */
 const ISSUES_PER_COMMIT_MAX = 250;
 /** Bodies wait until then, and can be long: what is more is left to the next catch-up. */
@@ -49,13 +50,14 @@ type Waiting = {
   size: number;
   /** Of the bodies that wait. */
   characters: number;
-  /** Numbers of those that went to another repository. */
-  moved: Set<number>;
-  /** Numbers of those that were deleted. */
-  gone: Set<number>;
-  /** Written behind the issues that wait, which may have the old name. */
-  renames: LabelRename[];
+  /** Writes of what no catch-up shows. Each goes when it is done. */
+  steps: Set<Step>;
+  /** The last try of a step has failed. */
+  hasFailed: boolean;
 };
+
+/** A write behind the states that wait of the issue, or of all, for they are older. */
+type Step = { number?: number; write(): Promise<void> };
 
 /** The first issue after a quiet time is stored at once. */
 export function createDirectoryInbox(directory: Directory): DirectoryInbox {
@@ -63,72 +65,79 @@ export function createDirectoryInbox(directory: Directory): DirectoryInbox {
     waiting: new Map(),
     size: 0,
     characters: 0,
-    moved: new Set(),
-    gone: new Set(),
-    renames: [],
+    steps: new Set(),
+    hasFailed: false,
   };
   const drain = createDrain({
-    hasWork: () => state.size > 0 || state.renames.length > 0 || state.gone.size > 0,
+    hasWork: () => state.size > 0 || state.steps.size > 0,
     work: (hurry) => putSome(directory, state, hurry),
   });
+  const addStep = (step: Step): void => {
+    state.steps.add(step);
+    drain.start();
+  };
   return {
     take: (issue, { isMoved = false } = {}) => {
-      if (!add(state, issue)) return;
-      if (isMoved) state.moved.add(issue.number);
-      drain.start();
+      const { number } = issue;
+      add(state, issue);
+      if (isMoved) addStep({ number, write: () => directory.noteMoved(number) });
+      else drain.start();
     },
-    hide: (number) => {
-      state.gone.add(number);
-      drain.start();
-    },
-    rename: (label) => {
-      state.renames.push(label);
-      drain.start();
-    },
+    hide: (number) => addStep({ number, write: () => directory.hideLead(number) }),
+    rename: (label) => addStep({ write: () => directory.renameLabel(label) }),
     settled: () => drain.settled(),
   };
 }
 
-/** False when there is no room. */
-function add(state: Waiting, issue: Issue): boolean {
+/** Passed over where there is no room. */
+function add(state: Waiting, issue: Issue): void {
   const known = state.waiting.get(issue.number) ?? [];
   const last = known.at(-1);
   if (last?.body === issue.body && last.author === issue.author) {
     const [newer, older] = issue.updatedAt >= last.updatedAt ? [issue, last] : [last, issue];
     known[known.length - 1] = newer;
     const isKnown = known.some(({ labels }) => isDeepStrictEqual(labels, older.labels));
-    if (isKnown || state.size >= WAITING_MAX) return true;
+    if (isKnown || state.size >= WAITING_MAX) return;
     known.unshift({ ...older, body: '' });
     state.size += 1;
-    return true;
+    return;
   }
   const { length } = issue.body;
-  if (state.size >= WAITING_MAX || state.characters + length > WAITING_CHARACTERS_MAX) return false;
+  if (state.size >= WAITING_MAX || state.characters + length > WAITING_CHARACTERS_MAX) return;
   state.waiting.set(issue.number, [...known, issue]);
   state.size += 1;
   state.characters += length;
-  return true;
 }
 
 async function putSome(directory: Directory, state: Waiting, hurry: AbortSignal): Promise<void> {
+  const isLast = hurry.aborted;
   const issues = takeSome(state);
+  let waitMs = COMMIT_EVERY_MS;
   try {
     if (issues.length > 0) await directory.putEntries(merge(await directory.toEntries(issues)));
-    for (const { number } of issues)
-      if (state.moved.delete(number)) await directory.noteMoved(number);
-    const gone = [...state.gone];
-    state.gone.clear();
-    for (const number of gone) await directory.hideLead(number);
-    const renames = state.size === 0 ? state.renames.splice(0) : [];
-    for (const label of renames) await directory.renameLabel(label);
+    await takeSteps(state);
+    state.hasFailed = false;
   } catch (error) {
-    directory.log.error(
-      { issues: issues.length, ...errorFields(error) },
-      'events of the tracker could not be kept',
-    );
+    if (issues.length > 0 || !state.hasFailed)
+      directory.log.error(
+        { issues: issues.length, ...errorFields(error) },
+        'events of the tracker could not be kept',
+      );
+    state.hasFailed = true;
+    if (isLast) state.steps.clear();
+    waitMs = RETRY_AFTER_MS;
   }
   if (state.size >= ISSUES_PER_COMMIT_MAX) await setImmediate();
-  else await sleepUntilAborted(directory.clock, COMMIT_EVERY_MS, hurry);
+  else await sleepUntilAborted(directory.clock, waitMs, hurry);
+}
+
+async function takeSteps({ waiting, steps }: Waiting): Promise<void> {
+  for (const step of steps) {
+    const mustWait = step.number === undefined ? waiting.size > 0 : waiting.has(step.number);
+    if (mustWait) continue;
+    await step.write();
+    steps.delete(step);
+  }
 }
 
 function takeSome(state: Waiting): Issue[] {

@@ -17,16 +17,18 @@ function setUp() {
   const commits: DirectoryEntry[][] = [];
   const moved: { number: number; after: number }[] = [];
   const renames: (LabelRename & { after: number })[] = [];
+  const hidden: { number: number; after: number }[] = [];
   const failures: LogFields[] = [];
   let isBroken = false;
+  const write = async (work: () => unknown): Promise<void> => {
+    if (isBroken) throw new TrackportError('store-unavailable');
+    work();
+  };
   const inbox = createDirectoryInbox({
-    hideLead: async () => undefined,
-    putEntries: async (entries) => {
-      if (isBroken) throw new TrackportError('store-unavailable');
-      commits.push([...entries]);
-    },
-    noteMoved: async (number) => void moved.push({ number, after: commits.length }),
-    renameLabel: async (rename) => void renames.push({ ...rename, after: commits.length }),
+    hideLead: (number) => write(() => hidden.push({ number, after: commits.length })),
+    putEntries: (entries) => write(() => commits.push([...entries])),
+    noteMoved: (number) => write(() => moved.push({ number, after: commits.length })),
+    renameLabel: (rename) => write(() => renames.push({ ...rename, after: commits.length })),
     toEntries: async (issues) =>
       issues.map((issue) => toDirectoryEntry(issue, leadRules, directoryKey)),
     clock,
@@ -37,6 +39,7 @@ function setUp() {
     commits,
     moved,
     renames,
+    hidden,
     failures,
     inbox,
     breakStore: (now: boolean) => {
@@ -132,7 +135,6 @@ test('no state in which an issue could be read is lost behind a later one', asyn
 
 test('a new name of a label counts for what was there before, and follows it', async () => {
   const { clock, commits, inbox, renames, turn } = setUp();
-  const rename = { from: 'west', to: 'vest', approvedLabel: 'approved', deletedLabel: 'deleted' };
   inbox.take(issueOf(1));
   for (let number = 2; number <= 300; number += 1) inbox.take(issueOf(number));
   inbox.rename(rename);
@@ -181,6 +183,66 @@ test('a store that fails costs one log line for each commit, and nothing later',
   inbox.take(issueOf(31));
   await inbox.settled();
   expect(sizes(commits)).toEqual([1]);
+});
+
+const rename = { from: 'west', to: 'vest', approvedLabel: 'approved', deletedLabel: 'deleted' };
+
+test('what no catch-up shows is tried again when the store is back, a second after it failed', async () => {
+  const { clock, failures, hidden, moved, renames, inbox, breakStore, turn } = setUp();
+  breakStore(true);
+  inbox.hide(1);
+  inbox.rename(rename);
+  inbox.take(issueOf(2), { isMoved: true });
+  await turn();
+  await clock.advance(1000);
+  await turn();
+  await clock.advance(1000);
+  await turn();
+  expect(failures.map(({ issues }) => issues)).toEqual([0, 1]); // of steps the first one is told
+  breakStore(false);
+  await clock.advance(1000);
+  await turn();
+  expect({ hidden, moved, renames }).toEqual({
+    hidden: [{ number: 1, after: 0 }],
+    moved: [{ number: 2, after: 0 }],
+    renames: [{ ...rename, after: 0 }],
+  });
+});
+
+test('whoever waits for the end has one more try of it, and no third', async () => {
+  const { hidden, inbox, breakStore, turn } = setUp();
+  breakStore(true);
+  inbox.hide(1);
+  await turn();
+  breakStore(false);
+  await inbox.settled();
+  expect(hidden).toHaveLength(1);
+  breakStore(true);
+  inbox.hide(2);
+  await inbox.settled();
+  breakStore(false);
+  inbox.hide(3);
+  await inbox.settled();
+  expect(hidden.map(({ number }) => number)).toEqual([1, 3]);
+});
+
+test('a deleted issue is hidden behind its older states, which may wait for a later commit', async () => {
+  const { hidden, inbox } = setUp();
+  for (let number = 1; number <= 300; number += 1) inbox.take(issueOf(number));
+  for (const number of [2, 300]) inbox.hide(number);
+  await inbox.settled();
+  expect(hidden).toEqual([
+    { number: 2, after: 2 },
+    { number: 300, after: 3 },
+  ]);
+});
+
+test('an issue that moved away is noted as such though there is no room for its state', async () => {
+  const { moved, inbox } = setUp();
+  for (let number = 1; number <= 2500; number += 1) inbox.take(issueOf(number));
+  inbox.take(issueOf(2501), { isMoved: true });
+  await inbox.settled();
+  expect(moved).toMatchObject([{ number: 2501 }]);
 });
 
 test('an issue that moved away is noted as such once it is kept', async () => {
