@@ -37,8 +37,8 @@ function setUp() {
 
 test('the changes of one turn are one batch at once, and what follows is one more after a while', async () => {
   const { batches, outbox, advance } = setUp();
-  outbox.put(issueChange(1));
-  outbox.put(issueChange(2));
+  // As the webhook's events come: each in its own callback.
+  for (const number of [1, 2]) setImmediate(() => outbox.put(issueChange(number)));
   await advance(0);
   expect(batches).toEqual([[issueChange(1), issueChange(2)]]);
   outbox.put(issueChange(3));
@@ -94,9 +94,9 @@ test('what the store fails goes out later as everything, and is logged once', as
 });
 
 test('settling writes what waits without waiting for more, and gives up on a store that fails', async () => {
-  const { batches, outbox, breakStore } = setUp();
+  const { batches, outbox, advance, breakStore } = setUp();
   outbox.put(issueChange(1));
-  await Promise.resolve();
+  await advance(0);
   outbox.put(issueChange(2));
   await outbox.settled();
   expect(batches).toEqual([[issueChange(1)], [issueChange(2)]]);
