@@ -89,7 +89,7 @@ export async function createApp(base: Base, cut: AbortSignal): Promise<App> {
   const thread = createThread<typeof bodyFunctions>({ module, clock });
   const bodies = createBodyReaders(thread);
   const { leads, claimedLeads, filler } = await composeLeads(base, tracker, instance);
-  const bearer = await composeBearer(base, bodies);
+  const bearer = await composeCatalog(base, bodies);
   const access = composeAccess(base);
   const { traffic, hearing } = composeSenders(base, tracker);
   const trackerWebhook = createTrackerWebhook({ settings, tracker, leads, traffic, thread });
@@ -165,7 +165,7 @@ function leadRules(config: FixedConfig, settings: Base['settings']): LeadRules {
  * The issuer and the catalog, whose code is loaded where there is an issuer: a fifth of all. No request to
  * the issuer before the first token comes.
  */
-async function composeBearer(
+async function composeCatalog(
   base: Base,
   { specBody: readSpecBody }: BodyReaders,
 ): Promise<Bearer | undefined> {

@@ -233,6 +233,7 @@ async function toSqliteEngine(database: Database, migrated: readonly Migration[]
   return {
     database,
     search: searchSqlite,
+    // One service has the file: it always works, and tells nobody else.
     workerLease: () => ownWork,
     instanceChanges: () => noOthers,
     migrated,

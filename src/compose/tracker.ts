@@ -7,7 +7,7 @@ import {
 import { createLeadTracker } from '#adapters/github/lead-tracker.ts';
 import {
   createWebhookVerifier,
-  type WatchedRepository,
+  type WebhookSource,
   type WebhookVerifier,
 } from '#adapters/github/webhook.ts';
 import { isHeavy, refuseThread, type Thread } from '#adapters/threads/thread.ts';
@@ -256,16 +256,16 @@ export function createTrackerWebhook({
  */
 export function createDeliveryVerifier(
   thread: Thread<Pick<typeof bodyFunctions, 'verify'>>,
-  watched: WatchedRepository,
+  source: WebhookSource,
 ): WebhookVerifier {
-  const here = createWebhookVerifier(watched);
-  const secrets = watched.secrets.map((secret) => secret.reveal());
+  const here = createWebhookVerifier(source);
+  const secrets = source.secrets.map((secret) => secret.reveal());
   return {
     verify: (delivery) => {
       const { rawBody } = delivery;
       if (!isHeavy(rawBody)) return here.verify(delivery);
-      const { name } = watched;
-      const job = { secrets, name, repositoryId: watched.repositoryId?.(), delivery };
+      const { name } = source;
+      const job = { secrets, name, repositoryId: source.repositoryId?.(), delivery };
       return thread.run('verify', job, { transfer: transferablesOf(rawBody) }).catch(refuseThread);
     },
   };

@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/clock.ts';
-import { digestOf, type SecretStatus, statusOf } from './intake/signing.ts';
+import { secretDigest, type SecretStatus, secretStatus } from './intake/signing.ts';
 import type { Partner, PartnerList } from './partner.ts';
 import type { Traffic, TrafficSum } from './traffic.ts';
 
@@ -85,7 +85,7 @@ function summarizeSecret(
   now: number,
 ): SecretSummary {
   const { notBefore, notAfter } = secret;
-  const digest = digestOf(secret.value);
+  const digest = secretDigest(secret.value);
   const last = verified.find(({ detail }) => detail === digest)?.lastAt;
-  return { digest, status: statusOf(secret, now), notBefore, notAfter, lastVerifiedAt: last };
+  return { digest, status: secretStatus(secret, now), notBefore, notAfter, lastVerifiedAt: last };
 }

@@ -3,14 +3,14 @@ import { MINUTE } from '#shared/clock.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 import {
   createHmacSigning,
-  digestOf,
+  secretDigest,
   fixedSignings,
   type HmacForm,
   type PartnerSecret,
   type Scheme,
   type Signing,
   signingKey,
-  statusOf,
+  secretStatus,
   type TriedKey,
 } from './intake/signing.ts';
 
@@ -228,7 +228,9 @@ function filled<T extends object>(defaults: T, some: Some<T> = {}): T {
 
 /** The secrets that may sign at `now`, in the order of the configuration. */
 export function activeSecrets({ secrets }: Partner, now: number): Secret[] {
-  return secrets.filter((secret) => statusOf(secret, now) === 'active').map(({ value }) => value);
+  return secrets
+    .filter((secret) => secretStatus(secret, now) === 'active')
+    .map(({ value }) => value);
 }
 
 function toPointerLists(fields: Some<Record<keyof Fields, Pointers>>): Fields {
@@ -287,7 +289,7 @@ export function createPartnerList(list: readonly Partner[]): PartnerList {
     list.flatMap(({ secrets, signing }) =>
       secrets.map(
         ({ value }) =>
-          [value, { key: signingKey(value, signing), digest: digestOf(value) }] as const,
+          [value, { key: signingKey(value, signing), digest: secretDigest(value) }] as const,
       ),
     ),
   );
@@ -313,7 +315,7 @@ export function createPartnerList(list: readonly Partner[]): PartnerList {
     keysToTry: (partner, now) => {
       const known = (partner?.secrets ?? []).flatMap((secret): TriedKey[] => {
         const key = keys.get(secret.value);
-        return key === undefined ? [] : [{ ...key, status: statusOf(secret, now) }];
+        return key === undefined ? [] : [{ ...key, status: secretStatus(secret, now) }];
       });
       return [...known, ...unknowable].slice(0, tries);
     },

@@ -15,7 +15,10 @@ import type { Idempotency } from '#shared/idempotency.ts';
 import type { PortalCookies } from './routes/cookies.ts';
 import type { FormTokens, ParseForm } from './routes/form-bodies.ts';
 
-/** Everything that the portal works on: the server's tools, what signs people in, what its pages show and change. */
+/**
+ * Everything that the portal works on: the server's tools (`HttpContext`), what signs people in, what its pages show and
+ * change. `compose/portal.ts` makes the rest.
+ */
 export type PortalContext = HttpContext & {
   sessions: Sessions;
   signIn: SignIn;

@@ -93,7 +93,7 @@ export const versionPath = (id: string, version: string, below: string): string 
 export const AUDIT_PATH = SECTIONS.audit.path;
 
 /** Entries about one subject. */
-export const auditOf = (subject: string): string =>
+export const auditPath = (subject: string): string =>
   `${AUDIT_PATH}?on=${encodeURIComponent(subject)}`;
 
 const PATH_CHARACTERS_MAX = 2000;

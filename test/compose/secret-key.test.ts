@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { findSession, insertSession } from '#access/sessions/stored-sessions.ts';
+import { findSessionRow, insertSession } from '#access/sessions/stored-sessions.ts';
 import { createCertificateSigner, verifyCertificate } from '#adapters/jose/certificates.ts';
 import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
@@ -164,7 +164,7 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     const { database, secretKey, leads } = await open(configOf(url, other));
     const { repository } = configOf(url, other).tracker;
     const work = workIn(database, { repository, key: deriveKey(secretKey, 'payloads') });
-    expect(await findSession(database, row.digest)).toBeUndefined();
+    expect(await findSessionRow(database, row.digest)).toBeUndefined();
     const names = [{ kind: 'email' as const, hash }];
     expect(
       (await findMatch(work, names, { createdBefore: Infinity, receivedAt: NOW })).leads,

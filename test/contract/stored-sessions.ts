@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   deleteOnce,
   deleteSession,
-  findSession,
+  findSessionRow,
   insertOnce,
   insertSession,
   purgeSessions,
@@ -34,13 +34,13 @@ export function describeStoredSessions(engine: string, open: Open): void {
       const least = row();
       const full = row({ endsAt: 200_000 });
       for (const session of [least, full]) await insertSession(one, session);
-      expect(await findSession(other, least.digest)).toEqual(least);
-      expect(await findSession(other, full.digest)).toEqual(full);
+      expect(await findSessionRow(other, least.digest)).toEqual(least);
+      expect(await findSessionRow(other, full.digest)).toEqual(full);
       await deleteSession(one, full.digest);
       await deleteSession(one, full.digest);
-      expect(await findSession(other, full.digest)).toBeUndefined();
-      expect(await findSession(other, least.digest)).toEqual(least);
-      expect(await findSession(one, randomBytes(32))).toBeUndefined();
+      expect(await findSessionRow(other, full.digest)).toBeUndefined();
+      expect(await findSessionRow(other, least.digest)).toEqual(least);
+      expect(await findSessionRow(one, randomBytes(32))).toBeUndefined();
     });
 
     test('its last use moves forward only, and nothing else with it', async () => {
@@ -49,7 +49,7 @@ export function describeStoredSessions(engine: string, open: Open): void {
       await insertSession(one, session);
       await touchSession(one, session.digest, 3000);
       await touchSession(other, session.digest, 2000);
-      expect(await findSession(one, session.digest)).toEqual({ ...session, usedAt: 3000 });
+      expect(await findSessionRow(one, session.digest)).toEqual({ ...session, usedAt: 3000 });
     });
 
     test('what the issuer says anew is known to every instance, and prolongs nothing', async () => {
@@ -58,7 +58,7 @@ export function describeStoredSessions(engine: string, open: Open): void {
       await insertSession(one, session);
       const next = { sealed: Buffer.from('anew'), signedInAt: 2000 };
       await replaceSignIn(other, session.digest, next);
-      expect(await findSession(one, session.digest)).toEqual({ ...session, ...next });
+      expect(await findSessionRow(one, session.digest)).toEqual({ ...session, ...next });
     });
 
     test('what is shown once is taken once, by its own session, in time', async () => {
@@ -103,7 +103,7 @@ export function describeStoredSessions(engine: string, open: Open): void {
       const once = { digest: randomBytes(32), session: good.digest, sealed: Buffer.from('x') };
       await insertOnce(one, { ...once, endsAt: now });
       expect(await purgeSessions(one, { now, unusedSince: 30 * MINUTE })).toBe(2);
-      expect(await findSession(one, good.digest)).toEqual(good);
+      expect(await findSessionRow(one, good.digest)).toEqual(good);
       expect(await deleteOnce(one, { ...once, now: now - 1 })).toBeUndefined();
     });
   });

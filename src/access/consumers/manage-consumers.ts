@@ -13,7 +13,7 @@ import { type Grant, type GrantInput, parseGrants } from '../grant.ts';
 import { issueKey } from '../keys/api-key.ts';
 import type { ConsumerWithKey } from '../keys/manage-keys.ts';
 import {
-  auditOf,
+  auditEntryOf,
   changeConsumer,
   type ConsumerRegistry,
   findConsumer,
@@ -58,7 +58,7 @@ export async function createConsumer(
   };
   const { keyId, expiresAt } = issued.stored;
   const changes = { name, grants, ...limit, keyId, expiresAt };
-  const audit = auditOf(consumer, origin, { at: now, action: 'consumer.create', changes });
+  const audit = auditEntryOf(consumer, origin, { at: now, action: 'consumer.create', changes });
   await insertConsumer(registry, { consumer, audit, hasUniqueName: input.force !== true });
   return { consumer, issued };
 }
@@ -92,7 +92,7 @@ export async function replaceGrants(
     const at = registry.clock.now();
     return {
       consumer: { ...before, grants },
-      audit: auditOf(before, origin, { at, action: 'consumer.grant', changes: { grants } }),
+      audit: auditEntryOf(before, origin, { at, action: 'consumer.grant', changes: { grants } }),
     };
   });
 }
@@ -130,7 +130,7 @@ export async function updateConsumer(
     const at = registry.clock.now();
     return {
       consumer: typeof limitPerMinute === 'number' ? { ...merged, limitPerMinute } : merged,
-      audit: auditOf(before, origin, { at, action: 'consumer.update', changes }),
+      audit: auditEntryOf(before, origin, { at, action: 'consumer.update', changes }),
       hasUniqueName: changes.name !== undefined && patch.force !== true,
     };
   });
@@ -173,7 +173,7 @@ export function revokeConsumer(
     const keys = before.keys.map((key) => ({ ...key, revokedAt: key.revokedAt ?? at }));
     return {
       consumer: { ...before, state: 'revoked', keys },
-      audit: auditOf(before, origin, {
+      audit: auditEntryOf(before, origin, {
         at,
         action: 'consumer.revoke',
         changes: { state: 'revoked' },

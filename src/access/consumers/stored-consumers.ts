@@ -41,7 +41,7 @@ export type ConsumerChange = {
 export type ConsumerPosition = [createdAt: number, id: string];
 
 /** One line of the audit log about a consumer. */
-export function auditOf(
+export function auditEntryOf(
   consumer: Consumer,
   origin: Origin,
   change: Pick<AuditEntry, 'at' | 'action' | 'changes'>,
@@ -140,7 +140,7 @@ export async function listConsumers(
 /** Whoever changes a consumer takes turns with all others who do: names are unique among them. */
 const LOCK = 'SELECT version FROM access_version FOR UPDATE';
 
-const MOVE_VERSION = 'UPDATE access_version SET version = version + 1';
+const RAISE_ACCESS_VERSION = 'UPDATE access_version SET version = version + 1';
 
 const OTHER_NAMES = `
   SELECT id, name FROM consumer WHERE id <> @id AND state <> 'revoked' ORDER BY created_at, id`;
@@ -225,7 +225,7 @@ async function put(db: Tx, { consumer, audit, hasUniqueName }: ConsumerChange): 
   await db.run(REMOVE_GRANTS, { id: consumer.id });
   for (const grant of consumer.grants) await db.run(INSERT_GRANT, toGrantRow(consumer.id, grant));
   for (const key of consumer.keys) await db.run(PUT_KEY, toKeyRow(consumer.id, key));
-  await db.run(MOVE_VERSION);
+  await db.run(RAISE_ACCESS_VERSION);
   await appendAudit(db, audit);
 }
 

@@ -123,7 +123,7 @@ function refuseKey(): never {
   });
 }
 
-const VERSION = 'SELECT version FROM access_version';
+const ACCESS_VERSION = 'SELECT version FROM access_version';
 
 /** Age of the version at most, and so the delay of changes by another instance. */
 const VERSION_MAX_AGE_MS = SECOND;
@@ -155,7 +155,7 @@ export function createAccessVersion(db: Pick<Statements, 'get'>, clock: Clock): 
 
   const look = async (): Promise<void> => {
     const startedAt = clock.monotonicMs();
-    const row = await db.get<{ version: number }>(VERSION);
+    const row = await db.get<{ version: number }>(ACCESS_VERSION);
     if (row?.version !== seen) version += 1;
     seen = row?.version;
     readAt = startedAt;

@@ -1,6 +1,10 @@
 import type { Origin } from '#shared/audit.ts';
 import { type Consumer, type Key, refuseRevoked } from '../consumers/consumer.ts';
-import { auditOf, changeConsumer, type ConsumerRegistry } from '../consumers/stored-consumers.ts';
+import {
+  auditEntryOf,
+  changeConsumer,
+  type ConsumerRegistry,
+} from '../consumers/stored-consumers.ts';
 import { type IssuedKey, issueKey } from './api-key.ts';
 import { findKey, parseOverlap, planRotation, refuseTooManyKeys } from './key-rules.ts';
 
@@ -26,7 +30,7 @@ export async function addKey(
     const changes = { keyId, expiresAt };
     return {
       consumer: { ...before, keys: [...before.keys, issued.stored] },
-      audit: auditOf(before, origin, { at: now, action: 'key.create', changes }),
+      audit: auditEntryOf(before, origin, { at: now, action: 'key.create', changes }),
     };
   });
   return { consumer, issued };
@@ -63,7 +67,7 @@ export async function rotateKey(
     const changes = { keyId: old.keyId, replacedBy: issued.stored.keyId, expiresAt };
     return {
       consumer: { ...before, keys: [...withKey(before.keys, replaced), issued.stored] },
-      audit: auditOf(before, origin, { at: now, action: 'key.rotate', changes }),
+      audit: auditEntryOf(before, origin, { at: now, action: 'key.rotate', changes }),
     };
   });
   if (!made) throw new Error('the store did not call the decision');
@@ -82,7 +86,7 @@ export function revokeKey(
     const at = registry.clock.now();
     return {
       consumer: { ...before, keys: withKey(before.keys, { ...key, revokedAt: at }) },
-      audit: auditOf(before, origin, { at, action: 'key.revoke', changes: { keyId } }),
+      audit: auditEntryOf(before, origin, { at, action: 'key.revoke', changes: { keyId } }),
     };
   });
 }

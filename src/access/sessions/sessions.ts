@@ -14,7 +14,7 @@ import {
   deleteOnce,
   isOnceThere,
   deleteSession,
-  findSession as findRow,
+  findSessionRow,
   insertOnce,
   insertSession,
   purgeSessions,
@@ -89,9 +89,9 @@ async function findSession(
   id: string,
   isUse: boolean,
 ): Promise<Session | undefined> {
-  const row = await findRow(storage.db, sha256(id));
+  const row = await findSessionRow(storage.db, sha256(id));
   const now = storage.clock.now();
-  const session = row && now < endOf(row) ? openSession(storage.sealer, row) : undefined;
+  const session = row && now < sessionEnd(row) ? openSession(storage.sealer, row) : undefined;
   if (!session || !isUse || now - session.usedAt < TOUCH_EVERY_MS) return session;
   try {
     await touchSession(storage.db, session.digest, now);
@@ -191,7 +191,7 @@ function openSession(sealer: Sealer, row: SessionRow): Session | undefined {
 }
 
 /** Instant at which it ends unless it is used once more. */
-export function endOf({ usedAt, endsAt }: { usedAt: number; endsAt: number }): number {
+export function sessionEnd({ usedAt, endsAt }: { usedAt: number; endsAt: number }): number {
   return Math.min(usedAt + SESSION_IDLE_MS, endsAt);
 }
 

@@ -63,7 +63,7 @@ export async function insertSession(db: Statements, row: SessionRow): Promise<vo
   await db.run(INSERT, row);
 }
 
-export function findSession(db: Statements, digest: Buffer): Promise<SessionRow | undefined> {
+export function findSessionRow(db: Statements, digest: Buffer): Promise<SessionRow | undefined> {
   return db.get<SessionRow>(FIND, { digest });
 }
 

@@ -3,7 +3,7 @@ import { type Clock, SECOND } from '#shared/clock.ts';
 import type { FieldValue } from '#leads/lead-tracker.ts';
 import { foldLabel } from '#leads/model/labels.ts';
 import type { IssueEdit } from '#partners/worker/act/issue-edit.ts';
-import type { IssueEditor, Refusal } from '#partners/worker/act/issue-editor.ts';
+import type { IssueEditor, TrackerRefusal } from '#partners/worker/act/issue-editor.ts';
 import type { FieldSetting } from '#partners/worker/work-item.ts';
 import { createFieldNumbers } from './issue-fields.ts';
 import type { TrackerResponse, TrackerRequestOptions, TrackerClient } from './transport/client.ts';
@@ -195,7 +195,7 @@ async function explainAbsence(
   { client, repository }: IssueAccess,
   { status }: { status: number },
   { isWrite = false } = {},
-): Promise<Refusal> {
+): Promise<TrackerRefusal> {
   const { facts, headers } = await repository.read();
   if (!facts.hasIssues) return { kind: 'paused', code: 'issues-disabled' };
   const reason = isWrite ? reasonNotToWrite(client, facts, headers) : undefined;
@@ -208,7 +208,7 @@ async function explainAbsence(
 async function explainingForbidden<T>(
   { client, repository }: IssueAccess,
   work: () => Promise<T>,
-): Promise<T | Refusal> {
+): Promise<T | TrackerRefusal> {
   try {
     return await work();
   } catch (error) {
@@ -267,7 +267,7 @@ async function refusing<T>({ clock }: IssueAccess, work: () => Promise<T>) {
   }
 }
 
-const meanings: Record<Exclude<TrackerFailureKind, 'limited'>, Refusal> = {
+const meanings: Record<Exclude<TrackerFailureKind, 'limited'>, TrackerRefusal> = {
   unauthorized: { kind: 'paused', code: 'unauthorized' },
   forbidden: { kind: 'paused', code: 'forbidden' },
   missing: { kind: 'paused', code: 'repository-missing' },
@@ -283,7 +283,7 @@ const meanings: Record<Exclude<TrackerFailureKind, 'limited'>, Refusal> = {
   invalid: { kind: 'transient', code: 'tracker-invalid' },
 };
 
-function toRefusal(failure: TrackerFailure, now: number): Refusal {
+function toRefusal(failure: TrackerFailure, now: number): TrackerRefusal {
   const { kind, retryAfterSeconds } = failure;
   if (kind === 'limited')
     return { kind: 'limited', retryAt: now + (retryAfterSeconds ?? 60) * SECOND };

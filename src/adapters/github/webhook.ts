@@ -18,7 +18,7 @@ export type WebhookVerifier = {
 };
 
 /** The repository whose webhook is accepted. */
-export type WatchedRepository = {
+export type WebhookSource = {
   /** All that are accepted, so that one can be replaced without a gap. None: nothing is genuine. */
   secrets: readonly Secret[];
   name: RepositoryName;
@@ -27,8 +27,8 @@ export type WatchedRepository = {
 };
 
 /** @see https://docs.github.com/en/webhooks/webhook-events-and-payloads */
-export function createWebhookVerifier(watched: WatchedRepository): WebhookVerifier {
-  const verifiers = watched.secrets
+export function createWebhookVerifier(source: WebhookSource): WebhookVerifier {
+  const verifiers = source.secrets
     .map((secret) => secret.reveal())
     .filter((secret) => secret !== '')
     .map((secret) => new Webhooks({ secret }));
@@ -41,7 +41,7 @@ export function createWebhookVerifier(watched: WatchedRepository): WebhookVerifi
       if (!verdicts.includes(true)) throw unsignedDelivery();
       // The tracker writes each name once. Should it ever not: a lost event would be worse than a doubt.
       // The bytes of this text are what was signed: nothing was lost when they were decoded.
-      return toTrackerEvent(watched, event, parseTrustedJson(text));
+      return toTrackerEvent(source, event, parseTrustedJson(text));
     },
   };
 }
@@ -54,11 +54,11 @@ const TRANSFERRED = 'transferred';
  * and keys without notice. Text of the body stays in the issue; `changes` is looked at for names only.
  */
 function toTrackerEvent(
-  watched: WatchedRepository,
+  source: WebhookSource,
   event: string | undefined,
   payload: unknown,
 ): TrackerEvent {
-  if (!isOurs(watched, payload)) return IGNORED;
+  if (!isOurs(source, payload)) return IGNORED;
   if (event === 'label') return toLabelEvent(payload);
   if (event === 'repository') return { kind: 'everything' };
   return event === 'issues' ? toIssueEvent(payload) : IGNORED;
@@ -108,7 +108,7 @@ const move = z.object({
 });
 
 /** By name without regard to case, by numeric id, or by the name before it was renamed or moved. */
-function isOurs({ name, repositoryId }: WatchedRepository, payload: unknown): boolean {
+function isOurs({ name, repositoryId }: WebhookSource, payload: unknown): boolean {
   if (!isRecord(payload) || !isRecord(payload['repository'])) return false;
   const { repository, changes } = payload;
   if (typeof repository['id'] === 'number' && repository['id'] === repositoryId?.()) return true;

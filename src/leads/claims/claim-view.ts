@@ -37,7 +37,7 @@ type VersionRow = {
 };
 
 /** Triggers move the versions with every claim: see `claim_version` in `migrations`. */
-const VERSION = `
+const CLAIM_VERSION = `
   SELECT version, withdrawn, ${SERVER_IDENTITY} AS origin,
     (SELECT repository_id FROM tracker_repository WHERE name = @repository) AS repository_id
   FROM claim_version`;
@@ -67,7 +67,7 @@ function createClaimReader(db: Database, repository: StoredRepositoryName): () =
     claims = { has: (number) => known.has(number) };
   };
   return async () => {
-    const now = await db.get<VersionRow>(VERSION, { repository });
+    const now = await db.get<VersionRow>(CLAIM_VERSION, { repository });
     if (!now) throw new Error('the store has no claim version');
     const goesOn = row !== undefined && isContinued(row, now);
     if (goesOn && row?.version === now.version) return claims;

@@ -212,7 +212,7 @@ export type SecretStatus = 'active' | 'expired' | 'not-yet-active';
 export type TriedKey = { key: KeyObject; status: SecretStatus; digest: string };
 
 /** Status of the secret at `now`. */
-export function statusOf(
+export function secretStatus(
   { notBefore = -Infinity, notAfter = Infinity }: PartnerSecret,
   now: number,
 ): SecretStatus {
@@ -221,7 +221,7 @@ export function statusOf(
 }
 
 /** Stands for a secret where people look: eight hexadecimal digits of its SHA-256. */
-export function digestOf(secret: Secret): string {
+export function secretDigest(secret: Secret): string {
   return sha256Hex(secret.reveal()).slice(0, 8);
 }
 

@@ -18,14 +18,11 @@ import type { Acceptance, NewEvent, NewReceipt, SameEvent, Sorted } from './new-
 import { findSameEvents, workRepeat } from './repeats.ts';
 
 /**
- * Writes a delivery in one transaction and resolves once it is durable on disk. The same transaction claims every lead
- * that the directory knows by what its events name, and one that a lead id names also when it is not known: from then
- * on no reader sees it, and the worker takes back what turns out wrong. A deletion stands: what the directory learns of
- * whom it names, until the first full crawl that began later has ended, and for a day at least, is claimed and acted on
- * by the same event. Merges count from the same transaction on, for the events beside them, too. An event whose id came
- * before with another person is noted so. Events that came before are not written again; those that ended UNMATCHED or
- * FAILED, and those without an id that are settled, are queued once more; what an operator had released may then be
- * claimed again. The receipt is as it was in the first response.
+ * Writes a delivery in one transaction and resolves once it is durable on disk. In the same transaction its merges are
+ * learnt first; every lead that its deletions name is claimed (`openAcceptanceClaims`), so that no reader sees it from
+ * then on, and the deletions stand for who is learnt later (`claimLearnt`); what came before is not written again, but
+ * worked once more where that helps (`workRepeat`). An event whose id came before with another person is noted so. The
+ * receipt of a repeat is as it was in the first response.
  * @throws {store-unavailable} and then nothing was accepted
  */
 export type WriteReceipt = (receipt: NewReceipt) => Promise<Acceptance>;

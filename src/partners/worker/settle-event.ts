@@ -27,7 +27,7 @@ export type Settlement = {
 };
 
 /** An end as operators are told of it. */
-export function endOf(
+export function toReported(
   { receiptId, partnerId, path }: WorkItem,
   { outcome, lastError: code }: Settlement,
 ) {

@@ -10,7 +10,7 @@ import {
   withQuery,
   CLAIMS_PATH,
   SECTIONS,
-  auditOf,
+  auditPath,
   claimPath,
   receiptPath,
   receiptsPath,
@@ -168,7 +168,7 @@ const RECEIPTS_OF_ROW_MAX = 3;
 /** Which deletions hide a lead, since when, and how to give it back. */
 function claimView({ number, claim, issueAddress }: ShownClaim, viewer: Viewer): Html {
   const history = html`${link(receiptsPath({ leadId: number }), 'Its receipts')}
-  ${link(auditOf(`claim/${number}`), 'What was done to its claims')}`;
+  ${link(auditPath(`claim/${number}`), 'What was done to its claims')}`;
   if (claim === undefined)
     return notice({
       state: 'mute',

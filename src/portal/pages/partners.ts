@@ -7,7 +7,7 @@ import { DAY } from '#shared/clock.ts';
 import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
 import { type CallerState, partnerStates, secretStates } from '#shared/outcomes/callers.ts';
 import { decapitalize, entryOf } from '#shared/outcomes/entry.ts';
-import { partnerRefusals, type Refusal } from '#shared/outcomes/refusals.ts';
+import { partnerRefusals, type RefusalWords } from '#shared/outcomes/refusals.ts';
 import { startParameter, textFilter } from '../filters.ts';
 import { html, type Html } from '../html.ts';
 import { withQuery, PARTNERS_PATH, SECTIONS, partnerAnchor, receiptsPath } from '../paths.ts';
@@ -244,5 +244,8 @@ function standingBadge(secret: PartnerSummary['secrets'][number], nowMs: number)
 }
 
 /** A reason that is not known in `table` stands for itself. */
-export const refusalOf = (table: Readonly<Record<string, Refusal>>, code: string): Refusal =>
+export const refusalOf = (
+  table: Readonly<Record<string, RefusalWords>>,
+  code: string,
+): RefusalWords =>
   entryOf(table, code) ?? { title: code, next: 'See the log: it names the reason.' };

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { requireScope, type Scope } from '#access/tokens.ts';
-import { endOf, type Session } from '#access/sessions/sessions.ts';
+import { sessionEnd, type Session } from '#access/sessions/sessions.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPerson } from '../page.ts';
 import type { HeldForm } from '../shell/forms.ts';
@@ -82,7 +82,7 @@ export function personOf({ formTokens }: PortalContext, session: Session): Porta
     workspaceId,
     scopes,
     formToken: formTokens.of(session),
-    sessionEndsMs: endOf(session),
+    sessionEndsMs: sessionEnd(session),
   };
 }
 

@@ -1,9 +1,9 @@
 import type { OutcomeEntry } from './entry.ts';
 
-/** Refusal of a signed call, with whose mistake it most likely is. Never for the response. */
-export type Refusal = Pick<OutcomeEntry, 'title' | 'next'>;
+/** RefusalWords of a signed call, with whose mistake it most likely is. Never for the response. */
+export type RefusalWords = Pick<OutcomeEntry, 'title' | 'next'>;
 
-const table = <Code extends string>(entries: Readonly<Record<Code, Refusal>>) => entries;
+const table = <Code extends string>(entries: Readonly<Record<Code, RefusalWords>>) => entries;
 
 /** Calls of a partner that is known. */
 export const partnerRefusals = table({

@@ -29,7 +29,7 @@ export function createListening(
 ): Database['listen'] {
   const joined = new AbortController();
   const audience: Audience = { config, clock, listeners: new Set(), joined };
-  let hearing: { closing: AbortController; ended: Promise<void> } | undefined;
+  let listening: { closing: AbortController; ended: Promise<void> } | undefined;
   const begin = () => {
     const closing = new AbortController();
     return { closing, ended: keepHearing(audience, closing.signal) };
@@ -38,12 +38,12 @@ export function createListening(
     const listener = { channel, onNotified };
     audience.listeners.add(listener);
     audience.joined.abort();
-    const heard = (hearing ??= begin());
+    const heard = (listening ??= begin());
     return {
       close: async () => {
         audience.listeners.delete(listener);
         if (audience.listeners.size > 0) return;
-        if (hearing === heard) hearing = undefined;
+        if (listening === heard) listening = undefined;
         heard.closing.abort();
         await heard.ended;
       },

@@ -11,7 +11,7 @@ import {
 import { actOnLead, type Delay, type LeadWriter, type LeadTask } from './act-on-lead.ts';
 import { type DeletionLabels, leastErasure } from './issue-edit.ts';
 import { type ActProgress, type LeadProgress, traceStep, type WorkItem } from '../work-item.ts';
-import { endOf, settle, type Settlement } from '../settle-event.ts';
+import { toReported, settle, type Settlement } from '../settle-event.ts';
 import {
   createOwnComment,
   hasLeadsElsewhere,
@@ -287,6 +287,6 @@ async function end(
   const result = await db.exclusive((tx) => settle(tx, repository, item, end));
   if (result === 'lost') return { kind: 'left' };
   if (result === 'again') return { kind: 'rescheduled' };
-  acting.reporter.settled({ ...endOf(item, settlement), issues });
+  acting.reporter.settled({ ...toReported(item, settlement), issues });
   return { kind: 'settled', outcome: settlement.outcome };
 }

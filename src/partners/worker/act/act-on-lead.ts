@@ -13,7 +13,7 @@ import {
 } from './issue-edit.ts';
 import { REFUSALS_BELIEVED, writeFields } from './lead-fields.ts';
 import type { Effect, LeadProgress, Todo } from '../work-item.ts';
-import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
+import type { EditableIssue, IssueEditor, TrackerRefusal } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import type { OwnComment } from '../event-leads.ts';
 import type { Timing } from '../timing.ts';
@@ -58,7 +58,7 @@ export type LeadTask = Todo & {
 
 /** Reason that a lead stays open for now. */
 export type Delay =
-  | Extract<Refusal, { kind: 'transient' | 'limited' | 'paused' | 'forbidden' }>
+  | Extract<TrackerRefusal, { kind: 'transient' | 'limited' | 'paused' | 'forbidden' }>
   /** Not found: to be looked for again at `retryAt` (ms since the Unix epoch). */
   | { kind: 'missing'; retryAt: number }
   | Blocked;
@@ -179,7 +179,7 @@ async function editIssue(
   writer: LeadWriter,
   task: LeadTask,
   issue: EditableIssue,
-): Promise<{ issue: EditableIssue } | { refusal: Refusal } | 'reason-refused'> {
+): Promise<{ issue: EditableIssue } | { refusal: TrackerRefusal } | 'reason-refused'> {
   const { editor, labels, pacer, refusals } = writer;
   const edit = planFor(task, issue, labels);
   if (!edit) return { issue };
@@ -210,7 +210,7 @@ async function postComment(
   { editor, pacer, refusals, clock, timing }: LeadWriter,
   { lead, turn, ownComment }: LeadTask,
   { marker, text }: NonNullable<Effect['comment']>,
-): Promise<Refusal | Blocked | 'found' | 'posted'> {
+): Promise<TrackerRefusal | Blocked | 'found' | 'posted'> {
   await turn();
   const lookedAt = clock.now();
   const found = await editor.findComment(lead.number, marker);
@@ -231,14 +231,14 @@ async function postComment(
 }
 
 /** The issue was read a moment ago: whether it is gone since then is for the next read to say. */
-function transientIfGone(refusal: Refusal): Refusal {
+function transientIfGone(refusal: TrackerRefusal): TrackerRefusal {
   return refusal.kind === 'gone' ? { kind: 'transient', code: 'not-found' } : refusal;
 }
 
 async function resultOf(
   writer: LeadWriter,
   task: LeadTask,
-  refusal: Refusal | Blocked,
+  refusal: TrackerRefusal | Blocked,
 ): Promise<LeadResult> {
   const { lead } = task;
   switch (refusal.kind) {

@@ -4,7 +4,7 @@ import type { EventErrorCode } from '../../receipts/receipt.ts';
 import type { IssueEdit, IssueContent } from './issue-edit.ts';
 
 /** Why something could not be done now, or not at all. Codes hold no data of the tracker. */
-export type Refusal =
+export type TrackerRefusal =
   /** May go well at another time. */
   | { kind: 'transient'; code: EventErrorCode }
   /** A rate limit is in force until `retryAt` (ms since the Unix epoch). Nothing was done. */
@@ -47,13 +47,13 @@ export type IssueEditor = {
   /** False: there is no token for `remove`, which then calls nobody. */
   canRemove(): boolean;
   /** Asks for the repository itself. */
-  checkRepository(): Promise<{ kind: 'well' } | Refusal>;
+  checkRepository(): Promise<{ kind: 'well' } | TrackerRefusal>;
   /** The same, and whether the tracker tells that issues there may not be changed. */
-  checkWriting(): Promise<{ kind: 'well' } | Refusal>;
+  checkWriting(): Promise<{ kind: 'well' } | TrackerRefusal>;
   /** Always a request to the tracker. */
   read(
     number: number,
-  ): Promise<{ kind: 'issue'; issue: EditableIssue } | { kind: 'pull-request' } | Refusal>;
+  ): Promise<{ kind: 'issue'; issue: EditableIssue } | { kind: 'pull-request' } | TrackerRefusal>;
   /**
    * Writes all of the edit at once and returns the issue as it is then. `reason-refused`: nothing was done, for the
    * tracker does not take the reason for closing.
@@ -61,7 +61,7 @@ export type IssueEditor = {
   edit(
     number: number,
     edit: IssueEdit,
-  ): Promise<{ kind: 'done'; issue: IssueContent } | { kind: 'reason-refused' } | Refusal>;
+  ): Promise<{ kind: 'done'; issue: IssueContent } | { kind: 'reason-refused' } | TrackerRefusal>;
   /**
    * Gives typed fields of the tracker values, by their names, and returns those that the issue has then. `known` are
    * those that it has now. `forbidden` is the credential's own.
@@ -70,22 +70,22 @@ export type IssueEditor = {
     number: number,
     settings: readonly FieldSetting[],
     known: readonly FieldValue[],
-  ): Promise<{ kind: 'done'; fieldValues: readonly FieldValue[] } | Refusal>;
+  ): Promise<{ kind: 'done'; fieldValues: readonly FieldValue[] } | TrackerRefusal>;
   /** Takes the value of a typed field away; `forbidden` is the credential's own. */
-  clearField(number: number, fieldId: number): Promise<{ kind: 'done' } | Refusal>;
+  clearField(number: number, fieldId: number): Promise<{ kind: 'done' } | TrackerRefusal>;
   /** Looks through the comments for a text that contains the marker. */
   findComment(
     number: number,
     marker: string,
-  ): Promise<{ kind: 'found' } | { kind: 'none' } | Refusal>;
-  comment(number: number, text: string): Promise<{ kind: 'done' } | Refusal>;
+  ): Promise<{ kind: 'found' } | { kind: 'none' } | TrackerRefusal>;
+  comment(number: number, text: string): Promise<{ kind: 'done' } | TrackerRefusal>;
   /**
    * `impossible`: there is no token for it, or it may not. `isCertain` when the tracker
    * said so of this issue, and not only refused the token.
    */
   remove(
     nodeId: string,
-  ): Promise<{ kind: 'done' } | { kind: 'impossible'; isCertain: boolean } | Refusal>;
+  ): Promise<{ kind: 'done' } | { kind: 'impossible'; isCertain: boolean } | TrackerRefusal>;
   /** Counts the revisions of the body that can still be read. Undefined when that cannot be told. */
   countRevisions(nodeId: string): Promise<number | undefined>;
 };

@@ -1,5 +1,5 @@
 import { fieldsToClear, fieldsToSet } from './issue-edit.ts';
-import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
+import type { EditableIssue, IssueEditor, TrackerRefusal } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import type { Effect, LeadProgress, Todo } from '../work-item.ts';
 
@@ -16,7 +16,7 @@ type FieldWriter = {
 /** `turn` and `isLastTry` as in `LeadTask`. */
 type FieldTask = Todo & { lead: LeadProgress; isLastTry: boolean; turn: () => Promise<void> };
 
-type WrittenFields = { lead: LeadProgress; refusal?: Refusal };
+type WrittenFields = { lead: LeadProgress; refusal?: TrackerRefusal };
 
 /** Clears or sets an issue's typed fields, for a deletion or a rule. */
 export function writeFields(

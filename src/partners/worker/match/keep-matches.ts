@@ -6,7 +6,7 @@ import {
   type Todo,
   type WorkItem,
 } from '../work-item.ts';
-import { endOf, settle, type Settlement } from '../settle-event.ts';
+import { toReported, settle, type Settlement } from '../settle-event.ts';
 import type { EventErrorCode, EventNote, EventStep, RuleEffect } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { leaseOf } from '../lease-events.ts';
@@ -121,7 +121,7 @@ async function writeAll(
       reporter.attemptFailed({ receiptId, partnerId, code: NO_LEAD, ...miss });
   }
   for (const [place, { item, settlement }] of ending.entries())
-    if (ends[place] === 'settled') reporter.settled(endOf(item, settlement));
+    if (ends[place] === 'settled') reporter.settled(toReported(item, settlement));
 }
 
 /** Ends an event whose match met a mistake of ours. */

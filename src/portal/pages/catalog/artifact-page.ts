@@ -17,7 +17,7 @@ import {
   SECTIONS,
   NEW_DRAFT_PATH,
   artifactPath,
-  auditOf,
+  auditPath,
 } from '../../paths.ts';
 import { page } from '../../routes/page-route.ts';
 import { body, card, facts, list, pair, row, split } from '../../shell/card.ts';
@@ -279,7 +279,7 @@ const DONE: Readonly<Record<string, string>> = {
 function auditCard({ shown, entries, person }: ShownArtifact, viewer: Viewer): Html {
   const { workspaceId, id } = shown.record;
   const all = may(person, SECTIONS.audit.scope) && {
-    aside: link(auditOf(auditSubject(workspaceId, id)), 'All changes'),
+    aside: link(auditPath(auditSubject(workspaceId, id)), 'All changes'),
   };
   const lines = entries.map(({ at, action, actor, changes }) => {
     const version = changes?.['version'];

@@ -16,7 +16,7 @@ import { table } from '../../shell/list.ts';
 import { ago, count, duration, type Viewer, time } from '../../shell/times.ts';
 import { consumerBadge, expiryWords, grantWords, lastUsedWords } from './consumer-summary.ts';
 import { changesText } from '../audit.ts';
-import { auditOf, consumerPath, SECTIONS } from '../../paths.ts';
+import { auditPath, consumerPath, SECTIONS } from '../../paths.ts';
 import {
   type GrantChoice,
   type KnownLabels,
@@ -97,7 +97,7 @@ export function consumerView(given: ShownConsumer, viewer: Viewer): Html {
 }
 
 function auditCard({ consumer, entries }: ShownConsumer, viewer: Viewer): Html {
-  const all = link(auditOf(`consumer/${consumer.id}`), 'All changes');
+  const all = link(auditPath(`consumer/${consumer.id}`), 'All changes');
   const names = { id: 'h-audit', heading: 'Audit', aside: all };
   if (entries.length === 0) return card(names, body(html`<p class="note">None.</p>`));
   return card(
