@@ -1,5 +1,4 @@
 import type { HealthCheck, PartReport } from '#http/routes/operations.ts';
-import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import type { Bearer, App } from './app.ts';
@@ -7,7 +6,7 @@ import type { Store } from './store.ts';
 import type { Tracker } from './tracker.ts';
 
 /**
- * All that concern the configuration in force, for `/readyz`. Only the store takes the instance out of service: the
+ * All that concern the configuration in force, for one answer of `/readyz`. Only the store takes the instance out of service: the
  * others report how they are, which is for people to read.
  */
 export function healthChecks({
@@ -16,11 +15,12 @@ export function healthChecks({
   partners,
   bearer,
 }: App): Record<string, HealthCheck> {
+  const status = partners.workerStatus(); // one read for two checks: it counts what is open
   return {
     store: storeCheck(store),
     tracker: trackerCheck(tracker),
-    worker: workerCheck(partners),
-    ...(partners.hasPartners() && { directory: directoryCheck(partners) }),
+    worker: workerCheck(status),
+    ...(partners.hasPartners() && { directory: directoryCheck(status) }),
     ...(bearer && { issuer: issuerCheck(bearer) }),
   };
 }
@@ -65,9 +65,9 @@ function trackerConditionCheck(tracker: Tracker): () => PartReport {
  * Shows a worker that is paused, gets nothing done, lacks a partner (also where another instance works) or
  * stands by; takes nothing out of service.
  */
-export function workerCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
+export function workerCheck(reading: Promise<WorkerStatus>): HealthCheck {
   return async () => {
-    const status = await partners.workerStatus();
+    const status = await reading;
     const { state, lackedPartners } = status;
     const isWell = state === 'running' || state === 'standby';
     if (isWell && lackedPartners.length > 0) return { state: 'lacking', detail: LACKING };
@@ -88,9 +88,9 @@ function detailOf({ state, reason, pausedSince, failure }: WorkerStatus): string
 }
 
 /** Shows how far the lead directory is filled. */
-function directoryCheck(partners: Partners): HealthCheck {
+function directoryCheck(reading: Promise<WorkerStatus>): HealthCheck {
   return async () => {
-    const { directory } = await partners.workerStatus();
+    const { directory } = await reading;
     const { state, issues, lastError } = directory;
     const lastFailure = lastError === undefined ? '' : ` Last failure: ${lastError}.`;
     return { state, detail: `${issues} issues seen.${lastFailure}` };

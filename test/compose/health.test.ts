@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { TrackportError } from '#shared/errors.ts';
-import { workerCheck } from '#compose/health.ts';
+import type { App } from '#compose/app.ts';
+import { healthChecks, workerCheck } from '#compose/health.ts';
 import { leadIssue, openTracker } from '../support/deletions/tracker.ts';
 import { openDeletions } from '../support/deletions/world.ts';
 import { temporaryDatabase, withCommits } from '../support/stores.ts';
@@ -25,7 +26,7 @@ async function worldOnFailingStore() {
 
 test('the worker is failing while its store takes no writes, and ok again by itself', async () => {
   const { world, refuse } = await worldOnFailingStore();
-  const check = workerCheck({ workerStatus: () => world.partners.workerStatus() });
+  const check = () => workerCheck(world.partners.workerStatus())();
   expect(await check()).toEqual({ state: 'ok' });
   const { number } = world.tracker.createIssue(leadIssue());
   const id = await world.send({ leadId: number });
@@ -44,9 +45,20 @@ test.each(['running', 'standby'] as const)(
   async (state) => {
     const directory = { state: 'complete', issues: 3 } as const;
     const status = { state, open: 2, deadLetters: 0, lackedPartners: ['crm-nine'], directory };
-    const told = await workerCheck({ workerStatus: async () => status })();
+    const told = await workerCheck(Promise.resolve(status))();
     expect(told).toMatchObject({ state: 'lacking' });
     expect(told.detail).toContain('lacks their partner');
     expect(told.detail).not.toContain('crm-nine');
   },
 );
+
+test('worker and directory are told of by one reading of the worker', async () => {
+  const directory = { state: 'complete', issues: 3 };
+  const status = { state: 'running', open: 0, deadLetters: 0, lackedPartners: [], directory };
+  const workerStatus = vi.fn<() => Promise<unknown>>(() => Promise.resolve(status));
+  const partners = { hasPartners: () => true, workerStatus };
+  const checks = healthChecks({ partners } as unknown as App);
+  expect(await checks['worker']?.()).toEqual({ state: 'ok' });
+  expect(await checks['directory']?.()).toMatchObject({ state: 'complete' });
+  expect(workerStatus).toHaveBeenCalledOnce();
+});
