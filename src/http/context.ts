@@ -11,15 +11,15 @@ import type {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
-import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { TokenPrincipal, TokenVerifier } from '#access/tokens.ts';
 import type { SpecText, ReadSpecBody } from '#catalog/spec/spec-body.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log, LogFields } from '#shared/log.ts';
 import type { ProblemPage } from './problems/problem.ts';
 import type { WebhookRefusal } from '#shared/outcomes/refusals.ts';
+import type { KeyHolder } from './auth/key-holder.ts';
 import type { RethrowRefusal } from './auth/refusal-limiter.ts';
-import type { Unread } from './responses/send-read.ts';
+import type { Backlog } from './responses/backlog.ts';
 import type { Access } from '#access/index.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
@@ -54,7 +54,7 @@ export type HttpContext = {
   rethrowRefusal: RethrowRefusal;
   /** All areas read bodies by it, so that one budget holds for all of them. */
   readBody: ReadBody;
-  unread: Unread;
+  backlog: Backlog;
   /** For areas that people read: failures before routing can be pages there. */
   problemPages: Pick<Set<ProblemPage>, 'add'>;
   /** Turn what the framework refuses before a route is found into another failure on the paths of an area. */
@@ -72,9 +72,6 @@ export type BearerContext = AreaContext & BearerUseCases;
 
 /** Adds the routes of one area to a scope of their own. */
 export type Area = (app: HttpApp, context: AreaContext) => void | Promise<void>;
-
-/** The caller with a key, and how often it may call. */
-export type KeyHolder = { principal: ConsumerPrincipal; limitPerMinute: number };
 
 /** Fields of a request that areas and hooks add to those of the framework. */
 type RequestFields = {

@@ -16,7 +16,7 @@ import { parseJsonText } from '#shared/text/json.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { Log } from '#shared/log.ts';
 import { createResponseHooks } from './responses/response-hooks.ts';
-import { createUnread } from './responses/send-read.ts';
+import { createBacklog } from './responses/backlog.ts';
 import {
   type BodyBudget,
   createBodyBudget,
@@ -183,8 +183,8 @@ export function createServer(options: ServerOptions): { app: HttpApp; context: H
   );
   continueWhenRead(app.server);
   const rethrowRefusal = createRefusalLimiter(options.refusalLimiter);
-  const unread = createUnread();
-  const tools = { publicUrl, clock, log, metrics, rethrowRefusal, readBody, unread };
+  const backlog = createBacklog();
+  const tools = { publicUrl, clock, log, metrics, rethrowRefusal, readBody, backlog };
   return { app, context: { ...tools, problemPages, earlyErrors } };
 }
 

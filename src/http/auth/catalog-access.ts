@@ -14,7 +14,7 @@ import { admitKey } from './key-access.ts';
 export function requireCatalogAccess(app: HttpApp, context: BearerContext): void {
   const byKey = async (exchange: Exchange): Promise<void> => {
     await admitKey(context, exchange, ({ grants }) => grantedWorkspace(grants));
-    await context.unread.send(exchange.request, ANSWER_BYTES_MAX, () => undefined);
+    await context.backlog.reserve(exchange.request, ANSWER_BYTES_MAX);
   };
   app.addHook('onRequest', async (request, reply) => {
     const byToken = (): Promise<void> => authorizeBearer(context, request);

@@ -3,8 +3,9 @@ import { endsSoon } from '#access/keys/key-rules.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { refuseOverLimit } from '#access/limit.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { AreaContext, Exchange, HttpApp, KeyHolder } from '../context.ts';
+import type { AreaContext, Exchange, HttpApp } from '../context.ts';
 import { rateLimitHeaders } from '../responses/headers.ts';
+import { keyHolderOf } from './key-holder.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { grantedLabels } from '#access/grant.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
@@ -34,12 +35,6 @@ export async function admitKey(
   reply.headers(rateLimitHeaders(quota));
   if (quota.isExceeded) refuseOverLimit(quota);
   request.keyHolder = { principal, limitPerMinute: quota.limitPerMinute };
-}
-
-/** Whom `admitKey` let in. */
-export function keyHolderOf({ keyHolder }: FastifyRequest): KeyHolder {
-  if (keyHolder === undefined) throw new Error('no key was looked at');
-  return keyHolder;
 }
 
 /** Several values reach us joined by a comma, which no key contains: they are refused as any bad key. */

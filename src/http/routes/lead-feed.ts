@@ -17,7 +17,8 @@ import { describeRoute } from '../route.ts';
 import { cursorParameter, limitUpTo, parsedBy } from '../requests/parameters.ts';
 import { prefers } from '../requests/headers.ts';
 import { uncached } from '../responses/headers.ts';
-import { type Unread, JSON_MEDIA_TYPE } from '../responses/send-read.ts';
+import type { Backlog } from '../responses/backlog.ts';
+import { JSON_MEDIA_TYPE } from '../responses/send-read.ts';
 import { addCorsHeaders } from '../responses/response-hooks.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { once } from 'node:events';
@@ -30,7 +31,7 @@ const BEAT_MS = 15 * SECOND;
 
 /** Changes of the leads that a key may read: page by page, waiting for more, or as a stream of events. */
 export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
-  const { leads, unread } = context;
+  const { leads, backlog } = context;
   const { leadFeed } = leads;
   const listeners = createListeners(context.ending, (requests) => lostGrants(context, requests));
   const readPage = async (request: FastifyRequest, reply: FastifyReply, query: ChangesQuery) => {
@@ -40,7 +41,7 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
     const page = await (waitMs > 0 ? listeners.wait(request, read) : read(hangUpOf(request)));
     if (!isHead(request))
       onceSent(request, () => leadFeed.noteRead(toQuery(query), page, visibilityOf(request)));
-    return unread.send(request, bytesOfPage(page), () =>
+    return backlog.send(request, bytesOfPage(page), () =>
       reply.header('content-type', JSON_MEDIA_TYPE).send(renderFeedPage(page)),
     );
   };
@@ -57,7 +58,7 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
     await listeners.wait(request, async (signal) => {
       const wait = { waitMs: BEAT_MS, signal };
       const events = leadFeed.follow(from, visibilityOf(request), wait);
-      await sendEvents({ request, reply }, unread, events, signal);
+      await sendEvents({ request, reply }, backlog, events, signal);
     });
     return reply;
   };
@@ -217,14 +218,14 @@ function beginStream({ request, reply }: Exchange): ServerResponse {
  */
 async function sendEvents(
   exchange: Exchange,
-  unread: Unread,
+  backlog: Backlog,
   events: AsyncGenerator<FeedEvent, void>,
   signal: AbortSignal,
 ): Promise<void> {
   const send = async (raw: ServerResponse, event: FeedEvent): Promise<void> => {
     const pieces = toPieces(event);
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    const wasRead = await unread.take(exchange.request, bytes);
+    const wasRead = await backlog.take(exchange.request, bytes);
     await write(raw, pieces, signal).finally(wasRead);
   };
   const first = await events.next();

@@ -68,7 +68,7 @@ const leadListQuery = leadListParameters.transform(({ label, ...query }): LeadLi
 export function leadRoutes(app: HttpApp, context: AreaContext): void {
   const renderList = renderOnce(renderLeadList);
   const renderOne = renderOnce(renderLead);
-  const { publicUrl, leads, unread } = context;
+  const { publicUrl, leads, backlog } = context;
   const count = createReadMetrics(context.metrics);
   requireLeadGrant(app, context);
   app.get('/api/v1/leads', listRoute, (request, reply) =>
@@ -77,7 +77,7 @@ export function leadRoutes(app: HttpApp, context: AreaContext): void {
       count(cache.outcome);
       const { nextCursor } = value.pagination;
       if (nextCursor !== undefined) headers['link'] = nextLink(request, nextCursor, publicUrl());
-      return unread.send(request, bytesOfList(value), () =>
+      return backlog.send(request, bytesOfList(value), () =>
         sendRendered({ request, reply }, renderList(value), headers),
       );
     }),
@@ -86,7 +86,7 @@ export function leadRoutes(app: HttpApp, context: AreaContext): void {
     leads.reader.read(request.params.leadId, visibilityOf(request)).then(({ value, cache }) => {
       count(cache.outcome);
       const rendered = renderOne(value);
-      return unread.send(request, rendered.bytes.length, () =>
+      return backlog.send(request, rendered.bytes.length, () =>
         sendRendered({ request, reply }, rendered, headersOf(cache)),
       );
     }),

@@ -1,0 +1,118 @@
+import type { FastifyRequest } from 'fastify';
+import { SECOND } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { createTurns } from '#shared/resilience/turns.ts';
+import { keyHolderOf } from '../auth/key-holder.ts';
+
+/** Bound on the responses that one consumer has been sent and has not read. */
+const BACKLOG_BYTES_MAX = 16 * 1024 * 1024;
+/** Responses of more bytes together are made in several turns of the event loop; short ones go on at once. */
+const BYTES_A_TURN = 1024 * 1024;
+const SHORT_BYTES_MAX = 64 * 1024;
+/** So long a response waits for the consumer to read what it was sent before. */
+const WAIT_MAX_MS = 10 * SECOND;
+
+type Waiting = { bytes: number; begin: () => void };
+/** Of one consumer, for as long as there is anything. */
+type Account = { bytes: number; waiting: Set<Waiting> };
+
+/**
+ * Responses that consumers have been sent and have not read. They must not fill the memory: no further one is made
+ * before there is room for it. All throw `quota-exceeded` when its consumer reads nothing.
+ */
+export type Backlog = {
+  /** Calls `send`, which makes a response of so many bytes and sends it: at once, or when there is room. */
+  send<T>(request: FastifyRequest, bytes: number, send: () => T): T | Promise<T>;
+  /** Takes the room for the response to this request ahead, where its length is not known before it is made. */
+  reserve(request: FastifyRequest, bytes: number): Promise<void>;
+  /** Takes the room for a part of a response. Call what it gives when the part was read. */
+  take(request: FastifyRequest, bytes: number): Promise<() => void>;
+};
+
+export function createBacklog(): Backlog {
+  const accounts = new Map<string, Account>();
+  const turn = createTurns(BYTES_A_TURN);
+  /** Takes the room: undefined where there is some now. */
+  const take = (request: FastifyRequest, bytes: number) => {
+    const { consumerId } = keyHolderOf(request).principal;
+    const account = accounts.get(consumerId) ?? { bytes: 0, waiting: new Set() };
+    accounts.set(consumerId, account);
+    const giveBack = (): void => {
+      change(account, -bytes);
+      if (account.bytes === 0) accounts.delete(consumerId);
+    };
+    return { room: takeRoom(account, request, bytes), giveBack };
+  };
+  const send = <T>(request: FastifyRequest, bytes: number, work: () => T): T | Promise<T> => {
+    const { room, giveBack } = take(request, bytes);
+    const begin = (): T => {
+      const { responseOut } = request;
+      if (responseOut?.closed === true) giveBack();
+      else responseOut?.once('close', giveBack);
+      return work();
+    };
+    if (!room && bytes <= SHORT_BYTES_MAX) return begin();
+    return Promise.resolve(room)
+      .then(() => turn(bytes))
+      .then(begin);
+  };
+  return {
+    send,
+    reserve: async (request, bytes) => send(request, bytes, () => undefined),
+    take: async (request, bytes) => {
+      const { room, giveBack } = take(request, bytes);
+      await room;
+      return giveBack;
+    },
+  };
+}
+
+function hasRoom(account: Account, bytes: number): boolean {
+  return account.bytes === 0 || account.bytes + bytes <= BACKLOG_BYTES_MAX;
+}
+
+/** Those that wait begin in the order in which they came. */
+function change(account: Account, bytes: number): void {
+  account.bytes += bytes;
+  for (const next of account.waiting) {
+    if (!hasRoom(account, next.bytes)) return;
+    next.begin();
+  }
+}
+
+/** Undefined: there is room now, and it is taken. */
+function takeRoom(
+  account: Account,
+  { responseOut }: FastifyRequest,
+  bytes: number,
+): Promise<void> | undefined {
+  if (account.waiting.size === 0 && hasRoom(account, bytes)) {
+    account.bytes += bytes;
+    return undefined;
+  }
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const own: Waiting = {
+    bytes,
+    begin: () => {
+      account.waiting.delete(own);
+      account.bytes += bytes;
+      resolve();
+    },
+  };
+  account.waiting.add(own);
+  const giveUp = (): void => {
+    if (!account.waiting.delete(own)) return;
+    reject(refusal());
+    change(account, 0);
+  };
+  const timer = setTimeout(giveUp, WAIT_MAX_MS);
+  responseOut?.once('close', giveUp);
+  return promise.finally(() => clearTimeout(timer));
+}
+
+function refusal(): TrackportError {
+  return new TrackportError('quota-exceeded', {
+    detail: 'Too many answers wait for this consumer to read them. Read them, and then ask again.',
+    retryAfterSeconds: 5,
+  });
+}
