@@ -1,7 +1,8 @@
 import type { Change } from './diff/changes.ts';
 import type { SpecDiffer, SpecPair } from './diff/diff-specs.ts';
 import { type Finding, FINDINGS_MAX, fragmentOf } from './spec/finding.ts';
-import type { Catalog, Reader } from './index.ts';
+import type { JobOwner } from './spec/spec-jobs.ts';
+import type { Catalog } from './index.ts';
 import type { VersionRecord } from './version/artifact.ts';
 import { findArtifact, readCandidates, readRecord } from './version/read-version.ts';
 import { type Candidate, highestIn, majorOf } from './version/version-order.ts';
@@ -69,11 +70,11 @@ export const NOT_COMPARED: Change = {
 /**
  * Compares a version with the one that it is held against when it is published, by their specs. With `breakingOnly` specs
  * that can break nothing are not compared, and nothing is counted as `unclassified`.
- * @throws {artifact-not-found} @throws {store-unavailable}
+ * @throws {artifact-not-found} @throws {store-unavailable} @throws {quota-exceeded} @throws {overloaded}
  */
 export async function compareToBaseline(
   { db, diffSpecs, compatibility }: Catalog,
-  reader: Reader,
+  reader: JobOwner,
   { record, specText: after }: { record: VersionRecord; specText?: string | undefined },
   { breakingOnly = false } = {},
 ): Promise<Compatibility> {

@@ -5,7 +5,7 @@ import type { KeyedCall } from '#shared/idempotency.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import type { SpecDiffer } from './diff/diff-specs.ts';
 import type { SpecChecker } from './spec/finding.ts';
-import { createSpecJobs, type SpecJobs } from './spec/spec-jobs.ts';
+import { createSpecJobs, type JobOwner, type SpecJobs } from './spec/spec-jobs.ts';
 import type { SearchVersions } from './reading/search.ts';
 import type { RenderSpecYaml } from './spec/spec-yaml.ts';
 import type { ReadRecord } from './usage/record-reads.ts';
@@ -45,10 +45,11 @@ export type Caller = {
 };
 
 /** On whose behalf something is read: a workspace is a part of every query. */
-export type Reader = Pick<Caller, 'workspaceId' | 'signal'> & {
-  /** The reader by whom costly work is counted. */
-  subject?: string;
-};
+export type Reader = Pick<Caller, 'workspaceId' | 'signal'>;
+
+export function jobOwnerOf({ workspaceId, signal, actor: { subject } }: Caller): JobOwner {
+  return { workspaceId, signal, subject };
+}
 
 /** Rules of the catalog as the configuration has them; `types` and `sources` are those that it adds. */
 export type CatalogRules = Words &

@@ -3,6 +3,7 @@ import { type VersionRecord, VERSIONS_MAX } from '../version/artifact.ts';
 import { compareVersions, isReadable } from '../version/version-order.ts';
 import { listVersions } from '../reading/read-catalog.ts';
 import type { Catalog, Reader } from '../index.ts';
+import type { JobOwner } from '../spec/spec-jobs.ts';
 import { readRecord } from '../version/read-version.ts';
 import { type Changes, differences, type Impact, orderChanges, toChange } from './changes.ts';
 
@@ -20,7 +21,7 @@ export type VersionDiff = Changes & { from: string; to: string; breaking: boolea
  */
 export async function diffVersions(
   catalog: Catalog,
-  reader: Reader,
+  reader: JobOwner,
   { id, ...wanted }: DiffRequest,
 ): Promise<VersionDiff> {
   const to = wanted.to === undefined ? {} : { version: wanted.to };

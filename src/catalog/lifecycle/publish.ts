@@ -10,7 +10,7 @@ import {
 import { type Finding, FINDINGS_MAX } from '../spec/finding.ts';
 import type { VersionRecord, VersionRef } from '../version/artifact.ts';
 import { checkCondition, type Precondition } from '../version/entity-tag.ts';
-import type { Caller, Catalog } from '../index.ts';
+import { type Caller, type Catalog, jobOwnerOf } from '../index.ts';
 import {
   findArtifact,
   onlyVersionIn,
@@ -44,6 +44,7 @@ const ATTEMPTS_MAX = 3;
  * @throws {precondition-failed}
  * @throws {spec-invalid} with the findings, unless they are configured to warn
  * @throws {breaking-change} with each, where they are configured to block, unless `acceptsBreaking`
+ * @throws {quota-exceeded} @throws {overloaded} its spec cannot be compared now
  * @throws {store-unavailable} also when the version kept changing
  */
 export async function publishVersion(
@@ -60,7 +61,9 @@ export async function publishVersion(
     const published = transit(draft, { action: 'publish', now });
     checkCondition(draft, publication.ifMatch);
     requireValidSpec(catalog, draft);
-    const compared = await compareToBaseline(catalog, caller, read, { breakingOnly: true });
+    const compared = await compareToBaseline(catalog, jobOwnerOf(caller), read, {
+      breakingOnly: true,
+    });
     const findings = requireCompatible(catalog, compared, publication);
     const view = await db.transaction(async (tx) => {
       const artifact = await lockArtifact(tx, caller, id);

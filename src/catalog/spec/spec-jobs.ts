@@ -6,13 +6,8 @@ import type { Changes } from '../diff/changes.ts';
 import type { SpecDiffer, SpecPair } from '../diff/diff-specs.ts';
 import type { Finding, SpecChecker } from './finding.ts';
 
-/** The caller that waits for a job. Quotas count by `subject`, where one is named. */
-type JobOwner = {
-  workspaceId: string;
-  signal?: AbortSignal;
-  subject?: string;
-  actor?: { subject: string };
-};
+/** Caller that waits for a job. Quotas count by `subject`. */
+export type JobOwner = { workspaceId: string; subject: string; signal?: AbortSignal };
 
 /** Work on whole specs, which takes seconds at worst. */
 export type SpecJobs = {
@@ -33,11 +28,8 @@ export function createSpecJobs(threads: {
 }): SpecJobs {
   const running = new Map<string, number>();
   const costly = new LRUCache<string, true>(atMostEntries(REMEMBERED_MAX));
-  const run = async <T>(
-    { workspaceId, subject, actor }: JobOwner,
-    work: () => Promise<T>,
-  ): Promise<T> => {
-    const key = JSON.stringify([workspaceId, subject ?? actor?.subject]);
+  const run = async <T>({ workspaceId, subject }: JobOwner, work: () => Promise<T>): Promise<T> => {
+    const key = JSON.stringify([workspaceId, subject]);
     const own = running.get(key) ?? 0;
     if (own >= JOBS_MAX) refuseJob();
     running.set(key, own + 1);

@@ -4,7 +4,7 @@ import { requireDraft, requireEditable } from '../lifecycle/transitions.ts';
 import { type Content, type VersionRecord, type VersionRef, VERSIONS_MAX } from './artifact.ts';
 import { checkDraft, type Draft, type Patch, patchIn, requireType } from './content-check.ts';
 import { checkCondition, type Precondition, requireCondition } from './entity-tag.ts';
-import type { Caller, Catalog } from '../index.ts';
+import { type Caller, type Catalog, jobOwnerOf } from '../index.ts';
 import { onlyVersionIn, readCandidates, readRecord } from './read-version.ts';
 import type { VersionView } from './version-view.ts';
 import {
@@ -26,6 +26,7 @@ import { type Candidate, nextVersion } from './version-order.ts';
  * than the artifact's
  * @throws {payload-too-large} for a spec of more than 5 MiB
  * @throws {version-exists} with `current`, the state of the version that is there
+ * @throws {quota-exceeded} @throws {overloaded} its spec cannot be validated now
  */
 export async function createVersion(
   { db, clock, words, checkSpec }: Catalog,
@@ -34,7 +35,7 @@ export async function createVersion(
 ): Promise<VersionView> {
   checkDraft(draft, words);
   const { specText, ...content } = draft;
-  const findings = specText === undefined ? [] : await checkSpec(specText, caller);
+  const findings = specText === undefined ? [] : await checkSpec(specText, jobOwnerOf(caller));
   const at = clock.now();
   return db.transaction(async (tx) => {
     const artifact = await lockOrMakeArtifact(tx, caller, draft.id);
@@ -99,6 +100,7 @@ type PatchInput = VersionTarget & { patch: Patch };
  * @throws {artifact-not-found}
  * @throws {not-a-draft} with `current`
  * @throws {precondition-required} @throws {precondition-failed}
+ * @throws {quota-exceeded} @throws {overloaded} its spec cannot be validated now
  */
 export async function replaceVersion(
   { db, clock, words, checkSpec }: Catalog,
@@ -107,7 +109,7 @@ export async function replaceVersion(
 ): Promise<VersionView> {
   checkDraft({ ...content, id, version }, words);
   const { specText, ...described } = content;
-  const findings = specText === undefined ? [] : await checkSpec(specText, caller);
+  const findings = specText === undefined ? [] : await checkSpec(specText, jobOwnerOf(caller));
   const at = clock.now();
   return db.transaction(async (tx) => {
     const artifact = await lockArtifact(tx, caller, id);

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { grantedWorkspace } from '#access/grant.ts';
 import { clientReader, type ReaderRef } from '#catalog/usage/record-reads.ts';
-import type { Caller, Reader } from '#catalog/index.ts';
+import type { Caller } from '#catalog/index.ts';
+import type { JobOwner } from '#catalog/spec/spec-jobs.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { type BearerContext, type Exchange, type HttpApp, hangUpOf } from '../context.ts';
 import { actorOf, authorizeBearer, tokenOf } from './bearer.ts';
@@ -48,7 +49,7 @@ export const forCatalogReaders = {
 } as const;
 
 /** Whose catalog the caller reads, and whether it still waits. */
-export function readerOf(request: FastifyRequest): Reader & { signal: AbortSignal } {
+export function readerOf(request: FastifyRequest): JobOwner & { signal: AbortSignal } {
   const { keyHolder } = request;
   const signal = hangUpOf(request);
   if (!keyHolder) {

@@ -3,7 +3,6 @@ import { createSpecJobs } from '#catalog/spec/spec-jobs.ts';
 
 const nothing = { changes: [], truncated: false };
 const ada = { workspaceId: 'w', subject: 'ada' };
-const asActor = { workspaceId: 'w', actor: { subject: 'ada' } };
 
 function openJobs() {
   const waiting: (() => void)[] = [];
@@ -23,10 +22,10 @@ function openJobs() {
 test('of one caller two comparisons or checks are under way at a time, whatever others do', async () => {
   const { checkSpec, diffSpecs, calls, finish } = openJobs();
   const pair = { before: 'a', after: 'b' };
-  const first = [diffSpecs(pair, ada), checkSpec('a', asActor)];
+  const first = [diffSpecs(pair, ada), checkSpec('a', ada)];
   const refused = { code: 'quota-exceeded', retryAfterSeconds: 5 };
   await expect(diffSpecs(pair, ada)).rejects.toMatchObject(refused);
-  await expect(checkSpec('a', asActor)).rejects.toMatchObject(refused);
+  await expect(checkSpec('a', ada)).rejects.toMatchObject(refused);
   const others = [
     diffSpecs(pair, { ...ada, subject: 'bob' }),
     diffSpecs(pair, { ...ada, workspaceId: 'x' }),

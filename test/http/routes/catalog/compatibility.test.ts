@@ -4,6 +4,7 @@ import type { Catalog, CatalogOptions } from '#catalog/index.ts';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { catalogRules, petstore, petApi } from '../../../support/catalog.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { type Call, openWorld } from '../../../support/world.ts';
 
 const ok = { responses: { 200: { description: 'Well.' } } };
@@ -129,6 +130,30 @@ test('no semantic version breaks nothing, and is told to have been compared with
   const published = await publish('summer');
   expect(published.status).toBe(200);
   expect(published.body.findings).toMatchObject([{ code: 'not-compared' }]);
+});
+
+test('two comparisons of one person are under way at a time, whatever others publish', async () => {
+  const held = Promise.withResolvers<void>();
+  let begun = 0;
+  const { call } = await open('warn', {
+    diffSpecs: async () => {
+      begun += 1;
+      await held.promise;
+      return 'too-costly';
+    },
+  });
+  const versions = ['1.1.0', '1.2.0', '1.3.0'];
+  for (const version of versions) await draft(call, version, petApi('/pets'));
+  const publish = (version: string, subject: string) =>
+    call('POST', `/petstore/publish?version=${version}`, { as: { subject } });
+  const first = versions.slice(0, 2).map((version) => publish(version, 'ada'));
+  await eventually(async () => expect(begun).toBe(2));
+  const refused = await publish('1.3.0', 'ada');
+  expect(refused).toMatchObject({ status: 429, body: { code: 'quota-exceeded' } });
+  const other = publish('1.3.0', 'bob');
+  await eventually(async () => expect(begun).toBe(3));
+  held.resolve();
+  for (const { status } of await Promise.all([...first, other])) expect(status).toBe(200);
 });
 
 describe('specs that cannot be compared in time', () => {
