@@ -1,5 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { TrackerExchange } from '#adapters/github/transport/client.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import {
@@ -12,13 +11,6 @@ import { outcomes, partnerPaths } from '#partners/receipts/receipt.ts';
 import type { OutcomeCounter } from '#partners/receipts/report-outcomes.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
-
-/** A registry with the measurements of the process. */
-export function createRegistry(): Registry {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  return registry;
-}
 
 /** Counts calls to the tracker. */
 export function trackerCallMetrics(registry: Registry): (call: TrackerExchange) => void {

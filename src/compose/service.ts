@@ -21,13 +21,13 @@ import { newUuid } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
 import type { Tracing } from '#shared/tracing.ts';
-import { Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type App, createApp } from './app.ts';
 import { listenError, type PortSetter, storeError } from './start-error.ts';
 import { openServiceStore, type ServiceOpening, type Store } from './store.ts';
 import { healthChecks } from './health.ts';
 import { createLog, type LevelLog, type LogOutput } from '#adapters/pino/log.ts';
-import { createRegistry, logMetrics } from './metrics.ts';
+import { logMetrics } from './metrics.ts';
 
 /** This process, as a command finds it. */
 export type Program = { clock: Clock; environment: Environment; logOutput: LogOutput };
@@ -105,7 +105,8 @@ async function open(start: Start, cleanup: AsyncDisposableStack): Promise<Servic
   // Locked where it is a file, migrated, and known to be of this `secretKey`, which is made for a new file.
   const store = await openServiceStore(start);
   cleanup.defer(() => store.close());
-  const registry = createRegistry();
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
   if (logOutput) logMetrics(registry, logOutput);
   const settings = createReloadable(config); // what a reload replaces, with all that is derived from it
   const state: ServingState = {

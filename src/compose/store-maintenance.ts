@@ -15,7 +15,7 @@ import {
   secretKeyPath,
 } from '#config/secret-key.ts';
 import type { OnProgress } from '#shared/report.ts';
-import { type Rekeying, replaceKey } from '#adapters/rekey.ts';
+import { type Rekeying, replaceKey } from '#adapters/key-fingerprint.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { LostReceipt } from '#partners/receipts/receipt.ts';
 import { TrackportError } from '#shared/errors.ts';

@@ -1,12 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
-import {
-  leadFeedMetrics,
-  leadMetrics,
-  createRegistry,
-  trackerCallMetrics,
-} from '#compose/metrics.ts';
+import { leadFeedMetrics, leadMetrics, trackerCallMetrics } from '#compose/metrics.ts';
 
 test('a quota or a clock that is not known is absent, so that no alert takes it for one used up', async () => {
   const registry = new Registry();
@@ -42,7 +37,7 @@ test('the lead feed counts what it sends, and how late where somebody waited for
 });
 
 test('calls to the tracker are counted under the labels that the documents name', async () => {
-  const registry = createRegistry();
+  const registry = new Registry();
   const count = trackerCallMetrics(registry);
   count({ route: 'list', status: 304, isBilled: false, durationMs: 5 });
   count({ route: 'list', failure: 'timeout', isBilled: false, durationMs: 5 });
