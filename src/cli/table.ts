@@ -29,13 +29,11 @@ export function renderFacts(facts: readonly (readonly [name: string, value: stri
 /** Stands where there is no value. */
 export const NONE = '–';
 
+type Colour = Parameters<typeof styleText>[0];
+
 /** The word in its colour where colours are wanted. */
-export function renderWord<Word extends string>(
-  word: Word,
-  colours: Readonly<Record<Word, Parameters<typeof styleText>[0]>>,
-  hasColour: boolean,
-): string {
-  return hasColour ? styleText(colours[word], word, { validateStream: false }) : word;
+export function renderWord(word: string, colour: Colour, hasColour: boolean): string {
+  return hasColour ? styleText(colour, word, { validateStream: false }) : word;
 }
 
 const COLOURS = {
@@ -45,17 +43,15 @@ const COLOURS = {
   wait: 'yellow',
   ok: 'green',
   mute: 'dim',
-} as const satisfies Record<Urgency, Parameters<typeof styleText>[0]>;
+} as const satisfies Record<Urgency, Colour>;
 
-/** A code of a table of outcomes in the colour of its urgency, where colours are wanted. */
+/** A code of a table of outcomes in the colour of its urgency. */
 export function renderStanding<Code extends string>(
   code: Code,
   table: Readonly<Record<Code, { urgency: Urgency }>>,
   hasColour: boolean,
 ): string {
-  return hasColour
-    ? styleText(COLOURS[table[code].urgency], code, { validateStream: false })
-    : code;
+  return renderWord(code, COLOURS[table[code].urgency], hasColour);
 }
 
 /** Line ends of Unicode, and signs that turn the direction of the text that follows, beyond its cell too. */

@@ -28,7 +28,7 @@ function hasFailed(findings: readonly Finding[]): boolean {
 
 function renderFindings(findings: readonly Finding[], hasColour: boolean): string {
   const rows = findings.map(({ state, subject, detail }) => [
-    renderWord(state, colours, hasColour),
+    renderWord(state, colours[state], hasColour),
     printable(subject),
     printable(detail),
   ]);

@@ -94,7 +94,7 @@ function renderRow(result: ImportResult, hasColour: boolean): string[] {
     printable(file),
     printable(id),
     printable(version),
-    renderWord(outcome, colours, hasColour),
+    renderWord(outcome, colours[outcome], hasColour),
     printable(detail ?? warning),
   ];
 }

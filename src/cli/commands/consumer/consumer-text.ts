@@ -15,7 +15,7 @@ export function renderConsumers(consumers: readonly ConsumerOut[], hasColour: bo
     consumers.map((consumer) => [
       consumer.id,
       printable(consumer.name),
-      renderWord(consumer.state, colours, hasColour),
+      renderWord(consumer.state, colours[consumer.state], hasColour),
       renderGrants(consumer.grants),
       String(activeKeys(consumer).length),
       earliest(activeKeys(consumer).map(({ expiresAt }) => expiresAt)),
@@ -30,7 +30,7 @@ export function renderConsumer(consumer: ConsumerOut, hasColour: boolean): strin
   const facts = [
     ['id', consumer.id],
     ['name', printable(consumer.name)],
-    ['state', renderWord(consumer.state, colours, hasColour)],
+    ['state', renderWord(consumer.state, colours[consumer.state], hasColour)],
     ['grants', renderGrants(consumer.grants)],
     ['calls per minute', String(consumer.limitPerMinute ?? 'default')],
     ['created', toSeconds(consumer.createdAt)],
@@ -44,7 +44,7 @@ function renderKeys(keys: readonly KeyOut[], hasColour: boolean): string {
     keys.map((key) => [
       key.keyId,
       key.last4,
-      renderWord(key.state, colours, hasColour),
+      renderWord(key.state, colours[key.state], hasColour),
       toSeconds(key.createdAt),
       printable(key.createdBy),
       toSeconds(key.expiresAt),
