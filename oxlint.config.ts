@@ -17,7 +17,6 @@ const mayImport = {
   adapters: ['shared', 'leads', 'access', 'partners', 'catalog'],
   http: ['shared', 'leads', 'access', 'partners', 'catalog'],
   portal: ['shared', 'leads', 'access', 'partners', 'catalog', 'http'],
-  cli: ['shared', 'leads', 'access', 'partners', 'catalog', 'config'],
   compose: [
     'shared',
     'leads',
@@ -31,6 +30,17 @@ const mayImport = {
     'sandbox',
   ],
   doctor: ['shared', 'leads', 'partners', 'config', 'adapters', 'http', 'compose'],
+  cli: [
+    'shared',
+    'leads',
+    'access',
+    'partners',
+    'catalog',
+    'config',
+    'adapters',
+    'compose',
+    'doctor',
+  ],
 } as const;
 
 const folders = Object.keys(mayImport) as (keyof typeof mayImport)[];
@@ -65,6 +75,11 @@ const noClient: Restriction = {
   message: 'commands alone call another Trackport',
 };
 
+const noEngine: Restriction = {
+  regex: '^#adapters/(sqlite|postgres)/',
+  message: 'compose opens the store for commands',
+};
+
 function restrictionsOf(folder: keyof typeof mayImport, depth: number): Restriction[] {
   const allowed: readonly string[] = mayImport[folder];
   const refused = folders.filter((name) => !allowed.includes(name));
@@ -75,7 +90,7 @@ function restrictionsOf(folder: keyof typeof mayImport, depth: number): Restrict
     },
     byName(depth),
     ...(domain.has(folder) ? [noVendors] : []),
-    ...(folder === 'cli' ? [] : [noClient]),
+    folder === 'cli' ? noEngine : noClient,
     ...(folder === 'adapters' ? [oneAdapter] : []),
   ];
 }
@@ -151,7 +166,6 @@ const config = {
   overrides: [
     ...importRules,
     { files: ['src/**', 'sandbox/**'], rules: { 'id-denylist': ['error', ...privateWords] } },
-    { files: ['src/config/**'], rules: { 'node/no-process-env': 'off' } },
     { files: ['src/cli/**'], rules: { 'no-console': 'off' } },
     {
       files: ['src/main.ts', 'bin/**'],

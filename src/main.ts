@@ -1,13 +1,10 @@
 import { styleText } from 'node:util';
 import { runCli, type Failure, renderFailure, toFailure } from '#cli/cli.ts';
 import { askLine, type Terminal } from '#cli/command.ts';
-import { readEnvironment } from '#config/load.ts';
 import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';
-import { VERSION_AND_COMMIT } from '#shared/program.ts';
 import { createLogOutput, type LogOutput, READER_WAIT_MS } from '#adapters/pino/log.ts';
 import { EXIT_FAILED, StartError } from '#compose/start-error.ts';
-import { createCommands } from './command-table.ts';
 
 /**
  * The whole program: runs one command line and ends the process. Exit code 0 when it did its work, 2 for what no later
@@ -19,16 +16,9 @@ export async function run(argv: readonly string[]): Promise<void> {
   endWithoutReader(terminal, logOutput);
   dieWithoutSecrets(terminal);
   process.on('SIGUSR1', () => undefined); // else Node opens its inspector to everybody on this machine
-  const environment = readEnvironment();
   try {
-    // Loads and calls the command of the table that `argv` names (`serve`: `cli/commands/serve.ts`), and waits for its end.
-    await runCli(argv, {
-      version: VERSION_AND_COMMIT,
-      environment,
-      terminal,
-      clock: systemClock,
-      commands: createCommands({ clock: systemClock, environment, logOutput }),
-    });
+    // Loads and calls the command that `argv` names (`serve`: `cli/commands/serve.ts`), and waits for its end.
+    await runCli(argv, { terminal, clock: systemClock, environment: process.env, logOutput });
     await exit(0, logOutput);
   } catch (error) {
     const failure = explain(error);

@@ -1,31 +1,105 @@
 import { userInfo } from 'node:os';
 import { Command, CommanderError } from 'commander';
-import type { Environment } from '#config/interpolate.ts';
+import type { Program } from '#compose/service.ts';
 import { loadConfig } from '#config/load.ts';
 import { ConfigError } from '#config/problems.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { Actor } from '#shared/audit.ts';
-import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { describeBug } from '#shared/log.ts';
+import { VERSION_AND_COMMIT } from '#shared/program.ts';
 import {
-  type CommandEntry,
   CommandFailure,
   type ConfigOptions,
+  type Register,
   type RunContext,
   type Terminal,
   UsageError,
 } from './command.ts';
 
 /** The program and the machine that a command line runs on. */
-export type CliHost = {
-  version: string;
-  environment: Environment;
-  terminal: Terminal;
-  clock: Clock;
-  /** All that there are, in the order of the help. */
-  commands: readonly CommandEntry[];
-};
+export type CliHost = Program & { terminal: Terminal };
+
+type CommandEntry = { name: string; summary: string; load: () => Promise<Register> };
+
+/** Every command, in the order of the help. Its code is loaded when it is called. */
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'serve',
+    summary: 'start the service: with --config the real thing, else the sandbox',
+    load: async () => (await import('./commands/serve.ts')).registerServe,
+  },
+  {
+    name: 'sandbox',
+    summary: 'start everything on this machine, with sample leads',
+    load: async () => (await import('./commands/serve.ts')).registerSandbox,
+  },
+  {
+    name: 'doctor',
+    summary: 'check the configuration, the tracker and the store, and say what to fix',
+    load: async () => (await import('./commands/doctor.ts')).registerDoctor,
+  },
+  {
+    name: 'health',
+    summary: 'ask the running service whether it is well: exit code 0 or 1',
+    load: async () => (await import('./commands/health.ts')).registerHealth,
+  },
+  {
+    name: 'migrate',
+    summary: 'bring the store to the newest schema',
+    load: async () => (await import('./commands/store.ts')).registerMigrate,
+  },
+  {
+    name: 'backup',
+    summary: 'copy the store into a file and check the copy, while the service runs, too',
+    load: async () => (await import('./commands/backup.ts')).registerBackup,
+  },
+  {
+    name: 'restore',
+    summary: 'put a backup in the place of an empty store that nobody has open',
+    load: async () => (await import('./commands/backup.ts')).registerRestore,
+  },
+  {
+    name: 'store',
+    summary: 'copy a stopped store to the other engine, or go on where its key is lost',
+    load: async () => (await import('./commands/store.ts')).registerStore,
+  },
+  {
+    name: 'consumer',
+    summary: 'manage consumers of leads, their grants and keys',
+    load: async () => (await import('./commands/consumer/consumer.ts')).registerConsumer,
+  },
+  {
+    name: 'receipt',
+    summary: 'list what partners sent, show what became of it, replay, and verify certificates',
+    load: async () => (await import('./commands/receipt.ts')).registerReceipt,
+  },
+  {
+    name: 'claim',
+    summary: 'show the leads that deletions have claimed, and release one',
+    load: async () => (await import('./commands/claim.ts')).registerClaim,
+  },
+  {
+    name: 'audit',
+    summary: 'list who changed what, and when',
+    load: async () => (await import('./commands/audit.ts')).registerAudit,
+  },
+  {
+    name: 'sign',
+    summary: 'sign a call as a partner would, to try it out',
+    load: async () => (await import('./commands/sign.ts')).registerSign,
+  },
+  {
+    name: 'catalog',
+    summary: 'import API descriptions and artifacts from files',
+    load: async () => (await import('./commands/catalog/catalog-import.ts')).registerCatalog,
+  },
+  {
+    name: 'openapi',
+    summary: 'print the description of the HTTP interface',
+    load: async () => (await import('./commands/openapi.ts')).registerOpenApi,
+  },
+];
 
 const COMPLETE = 'complete';
 const COMPLETE_SUMMARY = 'print what completes commands in bash, zsh or fish';
@@ -47,7 +121,7 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<vo
   const program =
     argv[0] === COMPLETE ? await createWholeProgram(host) : createProgram(host, isJson);
   try {
-    await program.parseAsync(withoutHelpCommand(argv, host), { from: 'user' });
+    await program.parseAsync(withoutHelpCommand(argv), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Without --json commander has said why.
@@ -59,7 +133,7 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<vo
  * `help NAME` as `NAME --help`: commander's own knows nothing of commands whose code is loaded when
  * they are called.
  */
-function withoutHelpCommand(argv: readonly string[], { commands }: CliHost): string[] {
+function withoutHelpCommand(argv: readonly string[]): string[] {
   const [first, ...names] = argv;
   if (first !== 'help' || names.length === 0) return [...argv];
   return commands.some(({ name }) => name === names[0]) ? [...names, '--help'] : names;
@@ -75,7 +149,6 @@ function toText({ code, message }: CommanderError): string {
 function createProgram(host: CliHost, isJson: boolean): Command {
   const program = createRoot(host, isJson);
   const context = createContext(host);
-  const { commands } = host;
   for (const { name, summary } of commands) program.command(name).description(summary);
   program.command(COMPLETE).description(COMPLETE_SUMMARY);
   program.hook('preSubcommand', async (_program, command) => {
@@ -89,7 +162,7 @@ function createProgram(host: CliHost, isJson: boolean): Command {
 export async function createWholeProgram(host: CliHost): Promise<Command> {
   const program = createRoot(host, false);
   const context = createContext(host);
-  for (const { name, summary, load } of host.commands)
+  for (const { name, summary, load } of commands)
     (await load())(program.command(name).description(summary), context);
   const { default: addCompletion } = await import('@bomb.sh/tab/commander');
   addCompletion(program);
@@ -98,10 +171,10 @@ export async function createWholeProgram(host: CliHost): Promise<Command> {
 }
 
 /** Settings of every command: nothing below us exits or prints by itself. */
-function createRoot({ version, terminal }: CliHost, isJson: boolean): Command {
+function createRoot({ terminal }: CliHost, isJson: boolean): Command {
   return new Command('trackport')
     .description('Leads from an issue tracker, deletions from partners, and a catalog.')
-    .version(version)
+    .version(VERSION_AND_COMMIT)
     .option('--config <file>', 'the configuration file (default: the variable TRACKPORT_CONFIG)')
     .option('--json', 'print the result as one JSON document')
     .exitOverride()
@@ -121,33 +194,19 @@ function createContext(host: CliHost): RunContext {
   const load = (options: ConfigOptions): Config =>
     loadConfig({ file: configFile(options), environment, port: options.port });
   return {
-    terminal,
-    clock,
-    environment,
+    ...host,
     configFile,
     loadConfig: load,
-    actionOf:
-      (open) =>
+    action:
       (work) =>
       async (...received) => {
         const command = received.at(-1) as Command;
-        const options = command.optsWithGlobals<ConfigOptions>();
-        const config = load(options);
-        const opened = await open(config);
-        try {
-          const isJson = options.json === true;
-          const run = {
-            services: opened.services,
-            config,
-            terminal,
-            clock,
-            actor: actorOfUser(),
-            isJson,
-          };
-          await work({ ...run, args: command.args, options: command.opts<never>() });
-        } finally {
-          await opened.close();
-        }
+        const { args } = command;
+        const given = command.optsWithGlobals<ConfigOptions>();
+        const config = load(given);
+        const isJson = given.json === true;
+        const options = command.opts<never>();
+        await work({ config, terminal, clock, actor: actorOfUser(), isJson, args, options });
       },
   };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
-import type { Environment } from '#config/interpolate.ts';
+import type { Program } from '#compose/service.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -24,15 +24,8 @@ export type Terminal = {
   ask?: (question: string) => Promise<string>;
 };
 
-/** Services of a command, opened as late as possible and closed by the caller in every case. */
-type Opened<Services> = { services: Services; close(): Promise<void> };
-
-/** Opens what a command works on. */
-export type Open<Services> = (config: Config) => Promise<Opened<Services>>;
-
 /** One run of one command. */
-export type Task<Services, Options> = {
-  services: Services;
+export type Task<Options = unknown> = {
   config: Config;
   terminal: Terminal;
   clock: Clock;
@@ -44,16 +37,6 @@ export type Task<Services, Options> = {
   args: readonly string[];
   options: Options;
 };
-
-/**
- * Makes a commander action from the work of one command: loads the configuration that `--config`
- * names, opens the services, does the work, closes the services. `Options` is what the command's
- * own `.option(…)` calls yield. Work that fails throws: a `UsageError` (exit 2) for a wrong
- * argument, a `TrackportError` (exit 1, its `detail` is shown) for everything expected.
- */
-export type ActionOf<Services> = <Options = Record<string, never>>(
-  work: (task: Task<Services, Options>) => Promise<void>,
-) => (...received: unknown[]) => Promise<void>;
 
 /** A wrong argument or option: the message says what to write instead. The exit code becomes 2. */
 export class UsageError extends Error {
@@ -81,11 +64,9 @@ export type ConfigOptions = {
   port?: string;
 };
 
-/** For every command, before any service is opened. */
-export type RunContext = {
+/** The program, and what every command reads and writes. */
+export type RunContext = Program & {
   terminal: Terminal;
-  clock: Clock;
-  environment: Environment;
   /**
    * Reads the file, above it the environment, above both `--port`; defaults for the rest.
    * @throws {ConfigError} with every problem
@@ -93,26 +74,22 @@ export type RunContext = {
   loadConfig: (options: ConfigOptions) => Config;
   /** The file of `--config`, or of the variable `TRACKPORT_CONFIG`. */
   configFile: (options: ConfigOptions) => string | undefined;
-  /** Makes the actions of a command from the opener of its services. */
-  actionOf: <Opened>(open: Open<Opened>) => ActionOf<Opened>;
+  /**
+   * Makes a commander action from the work of one command on the configuration that `--config` names. `Options` is what
+   * the command's own `.option(…)` calls yield. Work that fails throws: a `UsageError` (exit 2) for a wrong argument, a
+   * `TrackportError` (exit 1, its `detail` is shown) for everything expected.
+   */
+  action: <Options = unknown>(
+    work: (task: Task<Options>) => Promise<void>,
+  ) => (...received: unknown[]) => Promise<void>;
 };
-
-/** For the registration of a command: what it works on, and all that every command can use. */
-export type CommandContext<Services> = RunContext & { services: Services };
 
 /**
  * Gives `command` its options and its action, or the commands below it (`consumer` is there already;
  * `create`, `list` are added). `--config` and `--json` are known to every command; do not add them.
+ * An action loads what it calls itself: whoever asks for help does not wait for that.
  */
-export type Register<Services> = (command: Command, context: CommandContext<Services>) => void;
-
-/** A command as the help lists it. */
-export type CommandEntry = {
-  name: string;
-  summary: string;
-  /** Loads its code. */
-  load: () => Promise<(command: Command, context: RunContext) => void>;
-};
+export type Register = (command: Command, context: RunContext) => void;
 
 /** Prints a value as one indented JSON document. */
 export function printJson(terminal: Terminal, value: unknown): void {

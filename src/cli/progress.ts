@@ -3,7 +3,7 @@
  * seconds elsewhere, nothing beside a JSON document.
  */
 import { type Clock, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
-import type { OnProgress } from '#shared/report.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import type { Terminal } from './command.ts';
 import { printable } from './table.ts';
 

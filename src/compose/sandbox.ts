@@ -10,7 +10,7 @@ import type { Config } from '#config/schema/schema.ts';
 import { GITHUB_WEBHOOK_PATH } from '#http/routes/github-webhook.ts';
 import { renderBanner } from '#sandbox/banner.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
-import { startTrackerAlone, type TrackerAloneOptions } from '#sandbox/tracker-alone.ts';
+import { startTrackerOnly, type TrackerOnlyOptions } from '#sandbox/tracker-only.ts';
 import type { Log } from '#shared/log.ts';
 import { COMMIT, PROGRAM_COMMAND, programUrl, VERSION } from '#shared/program.ts';
 import { type Program, type Service, startService } from './service.ts';
@@ -115,13 +115,13 @@ async function createDemoKey({ access }: Service): Promise<string> {
 }
 
 /** The sandbox's tracker alone: `trackport sandbox --tracker-only`. @throws {StartError} for a port that is taken */
-export async function startTrackerOnly(
+export async function startSandboxTracker(
   { clock, logOutput }: Program,
-  request: TrackerAloneOptions & Pick<SandboxRequest, 'print'>,
+  request: TrackerOnlyOptions & Pick<SandboxRequest, 'print'>,
 ): Promise<{ stop(): Promise<void>; reload(): void }> {
   const { print, port } = request;
   const log = createLog('info', logOutput);
-  const { tracker, config } = await startTrackerAlone(clock, request).catch((error: unknown) =>
+  const { tracker, config } = await startTrackerOnly(clock, request).catch((error: unknown) =>
     Promise.reject(listenError(error, { host: '127.0.0.1', port })),
   );
   const service = URL.parse(request.webhookUrl ?? '')?.origin;

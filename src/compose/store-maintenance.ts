@@ -14,7 +14,7 @@ import {
   resolveSecretKey,
   secretKeyPath,
 } from '#config/secret-key.ts';
-import type { OnProgress } from '#shared/report.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import { type Rekeying, replaceKey } from '#adapters/key-fingerprint.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { LostReceipt } from '#partners/receipts/receipt.ts';
@@ -32,7 +32,7 @@ type Work<T> = (tx: Statements) => Promise<T>;
  * Lets `work` have a stopped store for itself: the whole of what it writes is there afterwards, or nothing.
  * @throws {StartError} also when it is in use, is not there, or has another schema than today's
  */
-export function withStopped<T>(address: StoreAddress, work: Work<T>): Promise<T> {
+function withStopped<T>(address: StoreAddress, work: Work<T>): Promise<T> {
   return named(address, () =>
     address.engine === 'sqlite'
       ? withStoppedFile(address.path, work)
@@ -41,7 +41,7 @@ export function withStopped<T>(address: StoreAddress, work: Work<T>): Promise<T>
 }
 
 /** Failures say of which store they are. */
-export async function named<T>(address: StoreAddress, work: () => Promise<T>): Promise<T> {
+async function named<T>(address: StoreAddress, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -112,7 +112,7 @@ function readOf(address: StoreAddress, tx: Statements): Statements {
  * password need not be where every user of the machine can read it. `name` is the argument's.
  * @throws {ConfigError} with what is wrong, never with the value
  */
-export function readStoreUrl(name: string, text: string, environment: Environment): StoreAddress {
+function readStoreUrl(name: string, text: string, environment: Environment): StoreAddress {
   const { value, problems: missing } = interpolate({ [name]: text }, environment);
   const parsed = storeUrl().safeParse((value as Record<string, unknown>)[name]);
   if (parsed.success && missing.length === 0) return parsed.data;

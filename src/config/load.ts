@@ -21,11 +21,6 @@ export type ConfigRequest = {
 /** Compiling a parser for each object, as zod does, takes longer than to parse it once without. */
 const WITHOUT_COMPILING = { jitless: true } as const;
 
-/** The environment of this process. Read here only, so that every variable can be found. */
-export function readEnvironment(): Environment {
-  return process.env;
-}
-
 /**
  * The configuration from the file, then the environment, then `settings`; for the port `--port`
  * and `PORT` come before `server.port`. Everything else has the defaults of the schema.

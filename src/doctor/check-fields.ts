@@ -2,7 +2,7 @@ import { type FieldDefinition, readFields } from '#adapters/github/issue-fields.
 import type { RepositoryInspection } from '#adapters/github/inspection.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { foldLabel } from '#leads/model/labels.ts';
-import { failed, type Finding, ok, warning } from '#shared/report.ts';
+import { failed, type Finding, ok, warning } from './finding.ts';
 import { nearMiss } from '#shared/text/near-miss.ts';
 import type { Tracker } from '#compose/tracker.ts';
 

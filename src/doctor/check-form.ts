@@ -1,7 +1,7 @@
 import { type FormLayout, headingFinder } from '#leads/model/issue-body.ts';
 import type { Issue, LeadTracker } from '#leads/lead-tracker.ts';
 
-import { failed, type Finding, ok, warning } from '#shared/report.ts';
+import { failed, type Finding, ok, warning } from './finding.ts';
 import { withoutInvisible } from '#shared/text/visible.ts';
 
 const SUBJECT = 'issue form';

@@ -12,7 +12,7 @@ import { trackerCauses, trackerStep } from '#shared/outcomes/tracker-causes.ts';
 import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
 
 import type { Tracker } from '#compose/tracker.ts';
-import { failed, type Finding, ok, warning } from '#shared/report.ts';
+import { failed, type Finding, ok, warning } from './finding.ts';
 import { checkFields } from './check-fields.ts';
 
 /** HTTP dates are precise to a second, and the request takes time itself. */

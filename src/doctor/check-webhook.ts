@@ -10,7 +10,7 @@ import { TRACKER, type TrafficCount } from '#partners/traffic.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { decapitalize, entryOf } from '#shared/outcomes/entry.ts';
 import { webhookRefusals } from '#shared/outcomes/refusals.ts';
-import { failed, type Finding, ok, warning } from '#shared/report.ts';
+import { failed, type Finding, ok, warning } from './finding.ts';
 import type { Tracker } from '#compose/tracker.ts';
 import { explainFailure } from './check-tracker.ts';
 

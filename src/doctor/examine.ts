@@ -12,7 +12,7 @@ import { partnerStates } from '#shared/outcomes/callers.ts';
 import { capitalize } from '#shared/outcomes/entry.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#config/reload.ts';
-import { failed, type Finding, ok, warning } from '#shared/report.ts';
+import { failed, type Finding, ok, warning } from './finding.ts';
 import { formatDuration } from '#shared/text/units.ts';
 import { ConfigError } from '#config/problems.ts';
 import { secretKeyPath } from '#config/secret-key.ts';

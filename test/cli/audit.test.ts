@@ -1,11 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type AuditEntry, appendAudit } from '#shared/audit.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { registerAudit } from '#cli/commands/audit.ts';
 import { createFakeClock } from '../support/clock.ts';
-import { type Output, runCommand } from '../support/command.ts';
-import { connectTo, temporaryDatabase } from '../support/stores.ts';
-import { openWorld } from '../support/world.ts';
+import { environmentOf, type Output, runCommand } from '../support/command.ts';
+import { temporaryDatabase } from '../support/stores.ts';
 
 let database: SqliteDatabase;
 const clock = createFakeClock();
@@ -25,16 +23,12 @@ function write(facts: Partial<AuditEntry> = {}): Promise<void> {
   return database.transaction((tx) => appendAudit(tx, entry));
 }
 
-/** Runs `trackport audit list …` on a connection of its own. */
-function list(args: string[] = [], json = false): Promise<Output> {
-  const services = {
-    access: openWorld({ database: connectTo(database.handle.name), clock }).access,
-  };
-  return runCommand(registerAudit, { args: ['list', ...args], services, clock, json });
+function list(...args: string[]): Promise<Output> {
+  return runCommand(['audit', 'list', ...args], { clock, environment: environmentOf(database) });
 }
 
 async function listed(...args: string[]) {
-  const { out } = await list(args, true);
+  const { out } = await list(...args, '--json');
   return JSON.parse(out) as { items: { subject: string }[]; pagination: { nextCursor?: string } };
 }
 
@@ -79,7 +73,7 @@ test('finds by actor, action, subject and time', async () => {
 
 test('goes on where the page before ended', async () => {
   for (const number of [1, 2, 3]) await write({ subject: `claim/${number}` });
-  const { notes } = await list(['--limit', '2']);
+  const { notes } = await list('--limit', '2');
   const [, cursor = ''] = /--cursor (\S+)/.exec(notes) ?? [];
   const { items } = await listed('--limit', '2', '--cursor', cursor);
   expect(items.map(({ subject }) => subject)).toEqual(['claim/1']);
@@ -90,7 +84,7 @@ test.each([
   ['--since', 'yesterday'],
   ['--limit', '101'],
 ])('%s %s is a wrong argument that is quoted', async (option, value) => {
-  await expect(list([option, value])).rejects.toMatchObject({
+  await expect(list(option, value)).rejects.toMatchObject({
     name: 'UsageError',
     message: expect.stringContaining(`"${value}"`),
   });

@@ -3,26 +3,16 @@ import type { Command } from 'commander';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createWholeProgram } from '#cli/cli.ts';
 import { systemClock } from '#shared/clock.ts';
-import { createCommands } from '../../src/command-table.ts';
+import { terminalTo } from '../support/command.ts';
 import { logOutputTo } from '../support/log-output.ts';
 
 const COLUMNS_MAX = 80;
 
 const program = await createWholeProgram({
-  version: '',
   environment: {},
-  terminal: {
-    print: () => undefined,
-    note: () => undefined,
-    hasColour: false,
-    isInteractive: false,
-  },
+  terminal: terminalTo({ out: '', notes: '' }),
   clock: systemClock,
-  commands: createCommands({
-    clock: systemClock,
-    environment: {},
-    logOutput: logOutputTo(() => undefined),
-  }),
+  logOutput: logOutputTo(() => undefined),
 });
 
 /** As a person gets it, with what stands after the options. */

@@ -1,12 +1,12 @@
+import { userInfo } from 'node:os';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { REFRESH_RECEIPT_STATUS } from '#partners/receipts/event-changes.ts';
 import { UsageError } from '#cli/command.ts';
-import { registerReceipt } from '#cli/commands/receipt.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import { DAY } from '#shared/clock.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
-import { type Output, runCommand } from '../support/command.ts';
+import { environmentOf, type Output, runCommand } from '../support/command.ts';
 import { secretsOf } from '../support/partners.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 import { auditOf } from '../support/audit.ts';
@@ -20,25 +20,12 @@ beforeEach(() => {
   clock = createFakeClock(Date.parse('2026-03-01T12:00:00Z'));
 });
 
-/** Runs `trackport receipt …` on a connection of its own. */
-function receipt(args: string[], how: { json?: boolean } = {}): Promise<Output> {
-  const { partners } = openWorld({ database: connectTo(database.handle.name), clock });
-  const services = {
-    receipts: partners.receipts,
-    importer: () => Promise.reject(new Error('not here')),
-  };
-  return runCommand(
-    (command, context) =>
-      registerReceipt(command, {
-        ...context,
-        services: { receipt: context.services, verify: {} as never },
-      }),
-    { args, services, clock, ...how },
-  );
+function receipt(args: string[]): Promise<Output> {
+  return runCommand(['receipt', ...args], { clock, environment: environmentOf(database) });
 }
 
 async function json<T>(...args: string[]): Promise<T> {
-  return JSON.parse((await receipt(args, { json: true })).out) as T;
+  return JSON.parse((await receipt([...args, '--json'])).out) as T;
 }
 
 /** Accepts a deletion and gives back its receipt's id. */
@@ -193,7 +180,7 @@ describe('receipt replay', () => {
     expect(await json('replay', id)).toEqual({ queued: 1 });
     expect(await json('show', id)).toMatchObject({ status: 'ACCEPTED' });
     expect(await auditOf(database, `receipt/${id}`)).toMatchObject([
-      { actor: { subject: 'operator' }, action: 'receipt.replay', changes: { queued: 1 } },
+      { actor: { subject: userInfo().username }, action: 'receipt.replay', changes: { queued: 1 } },
     ]);
   });
 

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { CommandFailure, type ConfigOptions, UsageError } from '#cli/command.ts';
-import { registerSign } from '#cli/commands/sign.ts';
+import { CommandFailure, UsageError } from '#cli/command.ts';
 import { loadConfig } from '#config/load.ts';
 import { buildPartnerServer, NOW, PARTNER_URL } from '../partners/support.ts';
+import { configFile } from '../e2e/support/process.ts';
 import { createFakeClock } from '../support/clock.ts';
+import { runCommand } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { paste, shells } from '../support/shells.ts';
 
@@ -36,35 +36,15 @@ const settings = {
   },
 };
 
-const run = (...args: string[]): string => runWith(settings, args);
+const run = (...args: string[]): Promise<string> => runWith(settings, args);
 
-function runWith(settings: Readonly<Record<string, unknown>>, args: readonly string[]): string {
-  let out = '';
-  const context = {
-    terminal: {
-      print: (text: string) => void (out += `${text}\n`),
-      note: () => undefined,
-      hasColour: false,
-      isInteractive: false,
-    },
-    clock: createFakeClock(NOW),
-    environment: {},
-    loadConfig: () => loadConfig({ environment: {}, port: undefined, settings }),
-    configFile: (options: ConfigOptions) => options.config,
-    services: undefined,
-    actionOf: () => expect.unreachable('sign opens nothing'),
-  };
-  const program = new Command()
-    .option('--json')
-    .exitOverride()
-    .configureOutput({ writeErr: () => undefined });
-  registerSign(program.command('sign'), context);
-  program.parse(['sign', ...args], { from: 'user' });
-  return out;
+async function runWith(settings: unknown, args: readonly string[]): Promise<string> {
+  const argv = ['sign', ...args, '--config', configFile(settings)];
+  return (await runCommand(argv, { clock: createFakeClock(NOW) })).out;
 }
 
 type Signed = { method: string; url: string; headers: Record<string, string> };
-const signed = (...args: string[]) => JSON.parse(run(...args, '--json')) as Signed;
+const signed = async (...args: string[]) => JSON.parse(await run(...args, '--json')) as Signed;
 
 const BODY = '[{"objectId":1,"note":"it\'s @me"}]';
 
@@ -79,7 +59,7 @@ describe('trackport sign', () => {
   ])('signs for %s on %s what the service accepts', async (partner, target) => {
     const { partners } = loadConfig({ environment: {}, port: undefined, settings });
     const { app } = buildPartnerServer({ partners });
-    const call = signed('--partner', partner, '--path', target, '--body', BODY);
+    const call = await signed('--partner', partner, '--path', target, '--body', BODY);
     const answer = await app.inject({
       method: 'POST',
       url: call.url.slice(PARTNER_URL.length),
@@ -96,29 +76,29 @@ describe('trackport sign', () => {
     ['127.0.0.1', 'http://127.0.0.1:8080'],
   ])(
     'signs without a public address for the one that a service on %s gives itself',
-    (host, url) => {
+    async (host, url) => {
       const args = ['--partner', 'crm-two', '--body', '{}', '--json'];
       const { url: signed } = JSON.parse(
-        runWith({ ...settings, server: { host } }, args),
+        await runWith({ ...settings, server: { host } }, args),
       ) as Signed;
       expect(signed).toBe(`${url}/api/v1/webhooks/partners/crm-two/deletions`);
     },
   );
 
-  test('prints headers', () => {
-    expect(run('--partner', 'crm-one', '--body', '{}')).toMatch(
+  test('prints headers', async () => {
+    expect(await run('--partner', 'crm-one', '--body', '{}')).toMatch(
       /^Content-Type: application\/json\nX-Partner-Signature: sha256=[0-9a-f]{64}\n$/,
     );
-    expect(run('--partner', 'crm-two', '--body', '{}')).toMatch(
+    expect(await run('--partner', 'crm-two', '--body', '{}')).toMatch(
       /\nX-Vendor-Signature-v3: \S{44}\nX-Vendor-Request-Timestamp: 1790000002000\n$/,
     );
   });
 
   const nasty = String.raw`{"note":"it's !important, $HOME $(x) [a-z]* ? #1 ~ = \n <a> & | ; \t é !!"}`;
 
-  test.each(shells)('prints a command that %s reads back exactly', (...shell) => {
+  test.each(shells)('prints a command that %s reads back exactly', async (...shell) => {
     for (const body of [BODY, nasty]) {
-      const command = run('--partner', 'crm-two', '--body', body, '--curl');
+      const command = await run('--partner', 'crm-two', '--body', body, '--curl');
       const script = `curl() { for word in "$@"; do printf '%s\\n' "$word"; done; }\n${command}`;
       const { lines, complaints } = paste(shell, script);
       expect(complaints).toEqual([]);
@@ -130,17 +110,17 @@ describe('trackport sign', () => {
     }
   });
 
-  test('signs the bytes of a file', () => {
+  test('signs the bytes of a file', async () => {
     const file = path.join(temporaryFolder(), 'body.json');
     writeFileSync(file, BODY);
-    const fromFile = signed('--partner', 'crm-one', '--file', file);
-    expect(fromFile).toEqual(signed('--partner', 'crm-one', '--body', BODY));
-    expect(run('--partner', 'crm-one', '--file', file, '--curl')).toContain(
+    const fromFile = await signed('--partner', 'crm-one', '--file', file);
+    expect(fromFile).toEqual(await signed('--partner', 'crm-one', '--body', BODY));
+    expect(await run('--partner', 'crm-one', '--file', file, '--curl')).toContain(
       `--data-binary '@${file}'`,
     );
   });
 
-  test('needs no configuration when it is told scheme, secret and address', () => {
+  test('needs no configuration when it is told scheme, secret and address', async () => {
     const told = [
       '--scheme',
       'signature-v3',
@@ -149,9 +129,9 @@ describe('trackport sign', () => {
       '--url',
       PARTNER_URL,
     ];
-    expect(signed('--partner', 'crm-two', '--body', BODY, ...told)).toEqual(
-      signed('--partner', 'crm-two', '--body', BODY),
-    );
+    const argv = ['sign', '--json', '--partner', 'crm-two', '--body', BODY, ...told];
+    const { out } = await runCommand(argv, { clock: createFakeClock(NOW) });
+    expect(JSON.parse(out)).toEqual(await signed('--partner', 'crm-two', '--body', BODY));
   });
 
   test.each([
@@ -168,11 +148,11 @@ describe('trackport sign', () => {
         ' ',
       ),
     ],
-  ])('refuses %j', (args) => {
-    expect(() => run(...args)).toThrow(UsageError);
+  ])('refuses %j', async (args) => {
+    await expect(run(...args)).rejects.toThrow(UsageError);
   });
 
-  test('fails when no secret is active', () => {
-    expect(() => run('--partner', 'late', '--body', '{}')).toThrow(CommandFailure);
+  test('fails when no secret is active', async () => {
+    await expect(run('--partner', 'late', '--body', '{}')).rejects.toThrow(CommandFailure);
   });
 });

@@ -3,11 +3,12 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createCertificateSigner, verifyCertificate } from '#adapters/jose/certificates.ts';
+import { createCertificateSigner } from '#adapters/jose/certificates.ts';
 import { CommandFailure } from '#cli/command.ts';
-import { registerReceipt } from '#cli/commands/receipt.ts';
+import type { Environment } from '#config/interpolate.ts';
+import { deriveKey } from '#shared/crypto/hash.ts';
 import { createFakeClock } from '../support/clock.ts';
-import { runCommand } from '../support/command.ts';
+import { environmentOf, runCommand } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 
@@ -27,12 +28,16 @@ const CLAIMS = {
   ],
 };
 
-function signerOf(fill: number) {
-  return createCertificateSigner({ seed: Buffer.alloc(32, fill), db: temporaryDatabase(), clock });
+function signerOf(fill: number, db = temporaryDatabase()) {
+  const seed = deriveKey(Buffer.alloc(32, fill), 'certificates');
+  return createCertificateSigner({ seed, db, clock });
 }
 
 async function setUp() {
-  const signer = signerOf(1);
+  const database = temporaryDatabase();
+  const secretKey = Buffer.alloc(32, 1).toString('base64');
+  const environment = { ...environmentOf(database), TRACKPORT_SECRET_KEY: secretKey };
+  const signer = signerOf(1, database);
   const folder = temporaryFolder();
   const put = (name: string, text: string): string => {
     const file = path.join(folder, name);
@@ -42,7 +47,7 @@ async function setUp() {
   const text = await signer.sign(CLAIMS);
   const set = async (fill: number) =>
     put(`keys-${fill}.json`, JSON.stringify(await signerOf(fill).keys()));
-  return { put, set, text, file: put('receipt.jwt', `${text}\n`), readKeys: () => signer.keys() };
+  return { environment, put, set, text, file: put('receipt.jwt', `${text}\n`), signer };
 }
 
 /** As somebody who is not Trackport can make one, whose set of keys is believed. */
@@ -58,18 +63,9 @@ function foreign(kid: string) {
 
 type World = Awaited<ReturnType<typeof setUp>>;
 
-function run({ readKeys }: World, args: string[], json = false) {
+function run({ environment }: { environment: Environment }, args: string[]) {
   const output = { out: '', notes: '' };
-  const verify = {
-    check: verifyCertificate,
-    fetchKeys: () => Promise.reject(new Error('It cannot be reached.')),
-    keys: async () => ({ services: { readKeys }, close: async () => undefined }),
-  };
-  const ran = runCommand(
-    (command, context) =>
-      registerReceipt(command, { ...context, services: { receipt: {} as never, verify } }),
-    { args: ['verify', ...args], services: {}, clock, json, output },
-  );
+  const ran = runCommand(['receipt', 'verify', ...args], { clock, environment, output });
   return { output, ran };
 }
 
@@ -91,8 +87,8 @@ describe('a certificate that holds', () => {
 
   test('is shown by the keys of a file, whatever the store has', async () => {
     const world = await setUp();
-    const other = { ...world, readKeys: () => Promise.reject(new Error('no store is opened')) };
-    const { out } = await run(other, [world.file, '--jwks', await world.set(1)]).ran;
+    const withoutStore = { environment: {} };
+    const { out } = await run(withoutStore, [world.file, '--jwks', await world.set(1)]).ran;
     expect(out).toContain('The certificate holds.');
   });
 
@@ -124,14 +120,14 @@ describe('a certificate that holds', () => {
 
   test('holds by a set of keys that begins with a byte order mark', async () => {
     const world = await setUp();
-    const keys = `\uFEFF${JSON.stringify(await world.readKeys())}`;
+    const keys = `\uFEFF${JSON.stringify(await world.signer.keys())}`;
     const { out } = await run(world, [world.file, '--jwks', world.put('bom.json', keys)]).ran;
     expect(out).toContain('The certificate holds.');
   });
 
   test('is one JSON document with --json', async () => {
     const world = await setUp();
-    const { out } = await run(world, [world.file], true).ran;
+    const { out } = await run(world, [world.file, '--json']).ran;
     expect(JSON.parse(out)).toEqual({ valid: true, kid: expect.any(String), claims: CLAIMS });
   });
 });
@@ -170,8 +166,8 @@ describe('a file that does not hold', () => {
     ],
     [
       'is checked by an address that does not answer',
-      async ({ file }) => [file, '--jwks', 'https://keys.test/'],
-      /https:\/\/keys\.test\/ gave no set of keys\. It cannot be reached\./,
+      async ({ file }) => [file, '--jwks', 'http://127.0.0.1:1/'],
+      /http:\/\/127\.0\.0\.1:1\/ gave no set of keys\. It cannot be reached/,
     ],
   ])('%s: that is said', async (_name, argsOf, message) => {
     const world = await setUp();
@@ -180,7 +176,7 @@ describe('a file that does not hold', () => {
 
   test('is told as JSON, too', async () => {
     const world = await setUp();
-    const { ran, output } = run(world, [world.put('a.jwt', 'hello')], true);
+    const { ran, output } = run(world, [world.put('a.jwt', 'hello'), '--json']);
     await expect(ran).rejects.toThrow(CommandFailure);
     expect(JSON.parse(output.out)).toMatchObject({ valid: false, reason: 'not-a-certificate' });
   });

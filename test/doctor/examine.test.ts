@@ -3,7 +3,7 @@ import path from 'node:path';
 import nock from 'nock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { examine as examineBy } from '#doctor/examine.ts';
-import type { Finding } from '#shared/report.ts';
+import type { Finding } from '#doctor/finding.ts';
 import { openStore } from '#compose/store.ts';
 import { loadConfig } from '#config/load.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';

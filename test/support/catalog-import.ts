@@ -1,12 +1,14 @@
 /** `catalog import` into a catalog that is served here. */
 import type { AddressInfo } from 'node:net';
+import { Command } from 'commander';
 import type { TokenPrincipal } from '#access/tokens.ts';
 import type { CatalogOptions } from '#catalog/index.ts';
-import { type ImportTools, registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
+import { importByCommand } from '#cli/commands/catalog/catalog-import.ts';
+import { addImportOptions } from '#cli/commands/catalog/import-options.ts';
 import type { Environment } from '#config/interpolate.ts';
 import type { Clock } from '#shared/clock.ts';
 import { openWorld } from './world.ts';
-import { type Output, runCommand } from './command.ts';
+import { type Output, terminalTo } from './command.ts';
 import { specThreads } from './threads.ts';
 import { tokenFor } from './tokens.ts';
 
@@ -22,24 +24,26 @@ type How = {
   isInteractive?: boolean;
   hasColour?: boolean;
   environment?: Environment;
-  /** Default: the token that is given. */
-  tokens?: ImportTools['tokens'];
   clock: Clock;
 };
 
-const givenToken: ImportTools['tokens'] = async (credential) => ({
-  token: async () => (credential.kind === 'token' ? credential.token.reveal() : ''),
-});
-
-/** Runs the command below `catalog`; a failure is told, and what was printed before it. */
+/** Runs the command, by the threads that tests share; a failure is told, and what was printed before it. */
 export async function runImport(args: readonly string[], how: How): Promise<ImportRun> {
+  const { clock, environment = {}, json = false } = how;
   const output: Output = { out: '', notes: '' };
-  const services = { judge: async () => specThreads, tokens: how.tokens ?? givenToken };
+  const context = { terminal: terminalTo(output, how), clock, environment };
+  const program = new Command()
+    .option('--config <file>')
+    .option('--json')
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  addImportOptions(program.command('import <path>')).action(
+    (_path: string, _options: unknown, self: Command) =>
+      importByCommand(context, self, specThreads),
+  );
   try {
-    return await runCommand<ImportTools>(
-      (parent, context) => registerCatalog(parent, { ...context, services }),
-      { ...how, args: ['import', ...args], services, output },
-    );
+    await program.parseAsync(['import', ...args, ...(json ? ['--json'] : [])], { from: 'user' });
+    return output;
   } catch (error) {
     const { name: failedAs, message: failure } = error as Error;
     return { ...output, failure, failedAs };

@@ -8,7 +8,7 @@ import { REPOSITORY } from './directory.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 
 /** Claimed leads, as operators' calls work on them. */
-export function claimedLeadsIn(
+function claimedLeadsIn(
   db: Database,
   { repository, clock }: { repository: string; clock: Pick<Clock, 'now'> },
 ): ClaimedLeads {

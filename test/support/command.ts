@@ -1,76 +1,57 @@
-import { Command } from 'commander';
-import type { CommandContext, Open, Register } from '#cli/command.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
+import { runCli } from '#cli/cli.ts';
+import type { Terminal } from '#cli/command.ts';
 import type { Environment } from '#config/interpolate.ts';
-import type { Config } from '#config/schema/schema.ts';
 import type { Clock } from '#shared/clock.ts';
+import { REPOSITORY } from './directory.ts';
+import { logOutputTo } from './log-output.ts';
 
 /** Output of a command, and what it has noted beside that. */
 export type Output = { out: string; notes: string };
 
-type Run<Services> = {
-  /** Below the family, such as `['list']`. */
-  args: readonly string[];
-  services: Services;
+type Host = {
   clock: Clock;
-  json?: boolean;
+  /** Default: nothing is set. */
+  environment?: Environment;
   hasColour?: boolean;
   isInteractive?: boolean;
   /** A person at the terminal, who gets the question. Default: nobody. */
   ask?: (question: string) => string;
-  /** Default: nothing is set. */
-  environment?: Environment;
   /** Gets the text also when the command fails; default: a new one. */
   output?: Output;
 };
 
-/** Runs one command of a family as the command line does; what the command throws is thrown. */
-export async function runCommand<Services>(
-  register: Register<Open<Services>>,
-  run: Run<Services>,
-): Promise<Output> {
-  const {
-    args,
-    services,
+/** Runs a command line in this process; what the command throws is thrown. */
+export async function runCommand(argv: readonly string[], host: Host): Promise<Output> {
+  const { clock, environment = {}, output = { out: '', notes: '' } } = host;
+  const terminal = terminalTo(output, host);
+  await runCli(argv, {
+    terminal,
     clock,
-    json = false,
-    hasColour = false,
-    isInteractive = false,
-    ask,
-    environment = {},
-  } = run;
-  const { output = { out: '', notes: '' } } = run;
-  const terminal = {
-    print: (text: string) => void (output.out += `${text}\n`),
-    note: (text: string) => void (output.notes += `${text}\n`),
+    environment,
+    logOutput: logOutputTo((line) => terminal.print(line)),
+  });
+  return output;
+}
+
+export function terminalTo(
+  output: Output,
+  { hasColour = false, isInteractive = false, ask }: Partial<Host> = {},
+): Terminal {
+  return {
+    print: (text) => void (output.out += `${text}\n`),
+    note: (text) => void (output.notes += `${text}\n`),
     hasColour,
     isInteractive,
     ...(ask && { ask: async (question: string) => ask(question) }),
   };
-  const actor = { kind: 'cli' as const, subject: 'operator' };
-  const config = {} as Config;
-  const context: CommandContext<Open<Services>> = {
-    terminal,
-    clock,
-    environment,
-    loadConfig: () => config,
-    configFile: () => undefined,
-    services: async () => ({ services, close: async () => undefined }),
-    actionOf:
-      (open) =>
-      (work) =>
-      async (...received) => {
-        const command = received.at(-1) as Command;
-        const base = { ...(await open(config)), config, terminal, clock, actor, isJson: json };
-        await work({ ...base, args: command.args, options: command.opts<never>() });
-      },
+}
+
+/** The environment of commands on a store that is a file. */
+export function environmentOf({ handle }: SqliteDatabase): Environment {
+  return {
+    TRACKPORT_TRACKER_REPOSITORY: REPOSITORY,
+    TRACKPORT_TRACKER_AUTH_TOKEN: 'none',
+    TRACKPORT_STORE_URL: `sqlite:${handle.name}`,
   };
-  const program = new Command()
-    .option('--config <file>')
-    .option('--json')
-    .exitOverride()
-    .configureOutput({ writeErr: () => undefined });
-  register(program.command('family'), context);
-  const argv = ['family', ...args, ...(json ? ['--json'] : [])];
-  await program.parseAsync(argv, { from: 'user' });
-  return output;
 }

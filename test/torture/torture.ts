@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { buildIfChanged } from '../../scripts/build.js';
 import { seededRandom } from '#sandbox/instruments/faults.ts';
 import { SECOND } from '#shared/clock.ts';
-import type { OnProgress } from '#shared/report.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import { scratchFolder } from '../support/at-exit.ts';
 import { freePort } from '../support/free-port.ts';
 import { fileCertificates } from './certificates.ts';

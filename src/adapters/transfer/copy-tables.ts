@@ -1,4 +1,4 @@
-import type { OnProgress } from '#shared/report.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import { cutTerms } from '#catalog/reading/search.ts';
 import { type Statements, unavailable } from '#shared/database.ts';
 import { rowsInto, toCamelCase } from '#shared/sql.ts';

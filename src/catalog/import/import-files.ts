@@ -1,5 +1,5 @@
 import { isTrackportError } from '#shared/errors.ts';
-import type { OnProgress } from '#shared/report.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import { foldId } from '../version/artifact.ts';
 import { fingerprintOf, type ImportTarget, TargetFailure } from './import-target.ts';
 import { faultsOf, locateIn, type LocatePointer } from './file-places.ts';

@@ -1,8 +1,8 @@
 import type { AuditEntryOut, AuditFilter } from '#access/audit.ts';
-import type { Access } from '#access/index.ts';
 import { auditActions } from '#shared/audit.ts';
-import { type Open, printJson, type Register, type Task, UsageError } from '../command.ts';
+import { printJson, type Register, type Task, UsageError } from '../command.ts';
 import { instantOption, numberOption } from '../option-values.ts';
+import { withAccess } from '../with-store.ts';
 import { NONE, printable, renderTable } from '../table.ts';
 
 type FilterOptions = Partial<Record<keyof AuditFilter, string>>;
@@ -12,11 +12,7 @@ const LIMIT_DEFAULT = '50';
 const LIMIT_MAX = 100;
 
 /** Adds `audit list`. */
-export const registerAudit: Register<Open<{ access: Access }>> = (
-  parent,
-  { actionOf, services },
-) => {
-  const action = actionOf(services);
+export const registerAudit: Register = (parent, { action }) => {
   parent
     .command('list')
     .description('list who did what, newest first')
@@ -29,14 +25,14 @@ export const registerAudit: Register<Open<{ access: Access }>> = (
     .action(action(showList));
 };
 
-async function showList(task: Task<{ access: Access }, ListOptions>): Promise<void> {
-  const { services, terminal, isJson, options } = task;
+async function showList(task: Task<ListOptions>): Promise<void> {
+  const { terminal, isJson, options } = task;
+  const { cursor } = options;
   const filter = toFilter(options);
-  const { items, pagination } = await services.access.listAudit({
-    filter,
-    limit: toLimit(options.limit ?? LIMIT_DEFAULT),
-    cursor: options.cursor,
-  });
+  const limit = toLimit(options.limit ?? LIMIT_DEFAULT);
+  const { items, pagination } = await withAccess(task, (access) =>
+    access.listAudit({ filter, limit, cursor }),
+  );
   if (isJson) return printJson(terminal, { items, pagination });
   terminal.print(renderEntries(items));
   if (pagination.nextCursor !== undefined)

@@ -1,36 +1,17 @@
-import type { OnProgress } from '#shared/report.ts';
-import { type Open, printJson, type Register } from '../command.ts';
+import { printJson, type Register } from '../command.ts';
 import { createProgress } from '../progress.ts';
 import { renderFacts } from '../table.ts';
 
-/** Contents of a backup, and the key that it lacks. */
-type BackupReport = {
-  file: string;
-  /** RFC 3339. */
-  createdAt: string;
-  rows: number;
-  tables: readonly { table: string; rows: number; sha256: string }[];
-  /** The file of the secret key, which is not in the backup; absent: the configuration has the key. */
-  secretKeyFile?: string;
-};
-
-export type Backup = {
-  backUp(request: {
-    file: string;
-    isForced: boolean;
-    onProgress: OnProgress;
-  }): Promise<BackupReport>;
-};
-
 /** `backup FILE`: copies the store, while the service runs, too. */
-export const registerBackup: Register<Open<Backup>> = (command, { actionOf, services }) => {
-  const action = actionOf(services);
+export const registerBackup: Register = (command, { action }) => {
   command
     .argument('<file>', 'where the backup goes; its folder must exist')
     .option('--force', 'replace FILE when it is there')
     .action(
-      action<{ force?: boolean }>(async ({ services, terminal, clock, isJson, args, options }) => {
-        const report = await services.backUp({
+      action<{ force?: boolean }>(async (task) => {
+        const { config, terminal, clock, isJson, args, options } = task;
+        const { backUpStore } = await import('#compose/store-maintenance.ts');
+        const report = await backUpStore(config, clock, {
           file: args[0] ?? '',
           isForced: options.force === true,
           onProgress: createProgress({ terminal, clock, isJson }),
@@ -53,31 +34,13 @@ export const registerBackup: Register<Open<Backup>> = (command, { actionOf, serv
     );
 };
 
-/** A restored store, and the key that it still lacks. */
-type RestoreReport = {
-  file: string;
-  /** Time of the backup. RFC 3339. */
-  createdAt: string;
-  /** The version of the program that made it. */
-  version: string;
-  rows: number;
-  /** Names of the migrations that it lacked, in order. */
-  migrated: readonly string[];
-  /** Path where the secret key is missing that the configuration does not have; absent: it is there. */
-  missingSecretKeyFile?: string;
-};
-
-export type Restore = {
-  restore(request: { file: string; onProgress: OnProgress }): Promise<RestoreReport>;
-};
-
 /** `restore FILE`: puts a backup in the place of an empty store that nobody has open. */
-export const registerRestore: Register<Open<Restore>> = (command, { actionOf, services }) => {
-  const action = actionOf(services);
+export const registerRestore: Register = (command, { action }) => {
   command.argument('<file>', 'what `trackport backup` made').action(
-    action(async ({ services, terminal, clock, isJson, args }) => {
+    action(async ({ config, terminal, clock, isJson, args }) => {
       const onProgress = createProgress({ terminal, clock, isJson });
-      const report = await services.restore({ file: args[0] ?? '', onProgress });
+      const { restoreStore } = await import('#compose/store-maintenance.ts');
+      const report = await restoreStore(config, { file: args[0] ?? '', onProgress });
       if (isJson) return printJson(terminal, report);
       const { file, createdAt, version, rows, migrated, missingSecretKeyFile } = report;
       terminal.print(

@@ -1,17 +1,12 @@
 import { parseLeadId } from '#leads/model/identity.ts';
 import { type ClaimedLeads, listClaims, readClaim } from '#leads/claims/claimed-leads.ts';
 import { releaseClaim } from '#partners/receipts/release-claim.ts';
-import { type Open, printJson, readAll, type Register, type Task, UsageError } from '../command.ts';
+import { printJson, readAll, type Register, type Task, UsageError } from '../command.ts';
+import { withStore } from '../with-store.ts';
 import { renderFacts, renderTable } from '../table.ts';
 
-type ClaimTask = Task<{ claimedLeads: ClaimedLeads }, unknown>;
-
 /** Adds `claim list`, `show` and `release`. */
-export const registerClaim: Register<Open<{ claimedLeads: ClaimedLeads }>> = (
-  parent,
-  { actionOf, services },
-) => {
-  const action = actionOf(services);
+export const registerClaim: Register = (parent, { action }) => {
   parent
     .command('list')
     .description('list the leads that deletions have claimed, newest claim first')
@@ -26,8 +21,13 @@ export const registerClaim: Register<Open<{ claimedLeads: ClaimedLeads }>> = (
     .action(action(release));
 };
 
-async function showList({ services, terminal, isJson }: ClaimTask): Promise<void> {
-  const items = await readAll((page) => listClaims(services.claimedLeads, page));
+function withClaims<T>(task: Task, work: (claims: ClaimedLeads) => Promise<T>): Promise<T> {
+  return withStore(task, ({ leads, cursors }) => work({ ...leads, cursors }));
+}
+
+async function showList(task: Task): Promise<void> {
+  const { terminal, isJson } = task;
+  const items = await withClaims(task, (claims) => readAll((page) => listClaims(claims, page)));
   if (isJson) return printJson(terminal, { items, pagination: { hasMore: false } });
   const rows = items.map(({ leadId, claimedAt, receiptIds }) => [
     leadId,
@@ -37,8 +37,10 @@ async function showList({ services, terminal, isJson }: ClaimTask): Promise<void
   return terminal.print(renderTable(['lead', 'claimed', 'receipts'], rows, 'No lead is claimed.'));
 }
 
-async function showClaim({ services, terminal, isJson, args }: ClaimTask): Promise<void> {
-  const claim = await readClaim(services.claimedLeads, toLeadId(args[0] ?? ''));
+async function showClaim(task: Task): Promise<void> {
+  const { terminal, isJson, args } = task;
+  const leadId = toLeadId(args[0] ?? '');
+  const claim = await withClaims(task, (claims) => readClaim(claims, leadId));
   if (isJson) return printJson(terminal, claim);
   return terminal.print(
     renderFacts([
@@ -49,9 +51,10 @@ async function showClaim({ services, terminal, isJson, args }: ClaimTask): Promi
   );
 }
 
-async function release({ services, terminal, isJson, args, actor }: ClaimTask) {
+async function release(task: Task): Promise<void> {
+  const { terminal, isJson, args, actor } = task;
   const leadId = toLeadId(args[0] ?? '');
-  await releaseClaim(services.claimedLeads, leadId, { actor });
+  await withClaims(task, (claims) => releaseClaim(claims, leadId, { actor }));
   if (isJson) return printJson(terminal, { leadId, released: true });
   terminal.print(`Lead ${leadId} is released.`);
   return terminal.note(

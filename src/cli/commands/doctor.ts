@@ -1,20 +1,15 @@
-import type { Finding } from '#shared/report.ts';
-import { CommandFailure, type Open, printJson, type Register } from '../command.ts';
+import type { Finding } from '#doctor/finding.ts';
+import { CommandFailure, printJson, type Register } from '../command.ts';
 import { printable, renderTable, renderWord } from '../table.ts';
-
-export type Doctor = {
-  /** Looks at everything; with `fix` also creates missing labels. */
-  examine(options: { fix: boolean }): Promise<readonly Finding[]>;
-};
 
 const colours = { ok: 'green', fixed: 'cyan', warning: 'yellow', failed: 'red' } as const;
 
 /** `doctor`: says why this configuration does not work, and how to fix it. */
-export const registerDoctor: Register<Open<Doctor>> = (command, { actionOf, services }) => {
-  const action = actionOf(services);
+export const registerDoctor: Register = (command, { action }) => {
   command.option('--fix', 'create the labels that are missing').action(
-    action<{ fix?: boolean }>(async ({ services, terminal, isJson, options }) => {
-      const findings = await services.examine({ fix: options.fix === true });
+    action<{ fix?: boolean }>(async ({ config, clock, terminal, isJson, options }) => {
+      const { examine } = await import('#doctor/examine.ts');
+      const findings = await examine({ config, clock }, { fix: options.fix === true });
       if (isJson) printJson(terminal, { ok: !hasFailed(findings), findings });
       else terminal.print(renderFindings(findings, terminal.hasColour));
       if (hasFailed(findings)) throw new CommandFailure();

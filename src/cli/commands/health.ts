@@ -17,7 +17,7 @@ const PAUSE_MS = SECOND / 4;
 type Options = ConfigOptions & { ready?: true; wait: string };
 
 /** `health`: asks the running service where the configuration says that it tells, for who (re)starts it. */
-export const registerHealth: Register<unknown> = (command, context) => {
+export const registerHealth: Register = (command, context) => {
   command
     .option('--ready', 'ask /readyz, whether it can serve, in place of /healthz')
     .option('--wait <duration>', 'ask again for so long before giving up', '0s')

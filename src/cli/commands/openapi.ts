@@ -4,20 +4,16 @@ import { systemCodeOf } from '#shared/errors.ts';
 
 import { CommandFailure, type Register, UsageError } from '../command.ts';
 
-export type OpenApiDocument = {
-  /** The document of every route, as text that ends with a line break. */
-  render(): Promise<string>;
-};
-
 /** `openapi`: the description of the HTTP interface, made from the routes' schemas. */
-export const registerOpenApi: Register<OpenApiDocument> = (command, { services, terminal }) => {
+export const registerOpenApi: Register = (command, { terminal }) => {
   command
     .option('--out <file>', 'write it to a file instead of standard output')
     .option('--check <file>', 'exit 1 when the file says something else')
     .action(async (options: { out?: string; check?: string }) => {
       if (options.out !== undefined && options.check !== undefined)
         throw new UsageError('Give either --out or --check.');
-      const text = await services.render();
+      const { renderOpenApi } = await import('#compose/openapi.ts');
+      const text = await renderOpenApi();
       if (options.out !== undefined) write(options.out, text);
       else if (options.check !== undefined) check(options.check, text);
       else terminal.print(text.trimEnd());

@@ -11,15 +11,20 @@ import { eventOutcomes } from '#shared/outcomes/events.ts';
 import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
 import { CommandFailure, type Task, type Terminal, UsageError } from '../command.ts';
 import { createProgress } from '../progress.ts';
+import { withStore } from '../with-store.ts';
 import { renderFacts } from '../table.ts';
 
 type ImportOptions = { partner: string; path: string; dryRun?: true };
-type ImportTask = Task<{ importer: () => Promise<ReceiptImporter> }, ImportOptions>;
 
 /** `receipt import FILE`: nothing is taken of a file that holds something that cannot be read. */
-export async function importReceipts(task: ImportTask): Promise<void> {
-  const { services, terminal, clock, isJson, actor, args, options } = task;
-  const importer = await services.importer();
+export async function importReceipts(task: Task<ImportOptions>): Promise<void> {
+  const { openImporter } = await import('#compose/receipt-import.ts');
+  const { config, clock } = task;
+  await withStore(task, (store) => importBy(openImporter({ store, config, clock }), task));
+}
+
+async function importBy(importer: ReceiptImporter, task: Task<ImportOptions>): Promise<void> {
+  const { terminal, clock, isJson, actor, args, options } = task;
   const file = { ...toOrigin(importer, options), open: openerOf(args[0] ?? '') };
   const onProgress = createProgress({ terminal, clock, isJson });
   const tally: Tally = { deliveries: 0, repeats: 0, outcomes: {}, queued: 0, undated: 0 };

@@ -1,33 +1,27 @@
 import type { Command } from 'commander';
 import { parseLeadId } from '#leads/model/identity.ts';
-import type { ReceiptImporter } from '#partners/import/import-deliveries.ts';
 import type { ReceiptDetailOut, ReceiptSummaryOut } from '#partners/receipts/receipt-out.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
 import { type Outcome, outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
 import { eventOutcomes, notReplayed, receiptStates } from '#shared/outcomes/events.ts';
-import type { NotQueuedReason, Receipts, Replayed } from '#partners/receipts/receipts.ts';
 import {
-  type ActionOf,
-  type Open,
-  printJson,
-  type Register,
-  type Task,
-  UsageError,
-} from '../command.ts';
+  createReceipts,
+  type NotQueuedReason,
+  type Receipts,
+  type Replayed,
+} from '#partners/receipts/receipts.ts';
+import { printJson, type Register, type Task, UsageError } from '../command.ts';
 import { instantOption, numberOption } from '../option-values.ts';
-import { registerVerify, type CertificateChecker } from './verify.ts';
+import { withStore } from '../with-store.ts';
+import { registerVerify } from './verify.ts';
 import { NONE, printable, renderFacts, renderStanding, renderTable } from '../table.ts';
 import { importReceipts } from './receipt-import.ts';
-
-export type ReceiptWork = { receipts: Receipts; importer: () => Promise<ReceiptImporter> };
 
 type FilterOptions = Partial<
   Record<Exclude<keyof ReceiptFilter, 'partnerId' | 'isAcknowledged'> | 'partner', string>
 >;
 type ListOptions = FilterOptions & { limit?: string; cursor?: string };
 type ReplayOptions = FilterOptions & { all?: true };
-type ReceiptTask<Options = unknown> = Task<ReceiptWork, Options>;
-type Action = ActionOf<ReceiptWork>;
 
 const LIMIT_DEFAULT = '50';
 
@@ -38,13 +32,13 @@ with a line that cannot be read. What came before is a repeat: a file can be
 imported again.`;
 
 /** Adds `receipt list`, `show`, `replay`, `import` and `verify`. */
-export const registerReceipt: Register<{
-  receipt: Open<ReceiptWork>;
-  verify: CertificateChecker;
-}> = (parent, context) => {
-  const { actionOf, services } = context;
-  const action = actionOf(services.receipt);
-  registerList(parent, action);
+export const registerReceipt: Register = (parent, context) => {
+  const { action } = context;
+  addFilterOptions(parent.command('list'))
+    .description('list receipts, newest first')
+    .option('--limit <number>', '1 to 100', LIMIT_DEFAULT)
+    .option('--cursor <cursor>', 'where the page before it ended')
+    .action(action(showList));
   parent
     .command('show <id>')
     .description('show a receipt with what became of each event')
@@ -64,14 +58,6 @@ export const registerReceipt: Register<{
   registerVerify(parent, context);
 };
 
-function registerList(parent: Command, action: Action): void {
-  addFilterOptions(parent.command('list'))
-    .description('list receipts, newest first')
-    .option('--limit <number>', '1 to 100', LIMIT_DEFAULT)
-    .option('--cursor <cursor>', 'where the page before it ended')
-    .action(action(showList));
-}
-
 function addFilterOptions(command: Command): Command {
   return command
     .option('--partner <id>', 'only of this partner')
@@ -84,13 +70,21 @@ function addFilterOptions(command: Command): Command {
     .option('--since <time>', 'received then or later: a date, or a date and time with its zone');
 }
 
-async function showList(task: ReceiptTask<ListOptions>): Promise<void> {
-  const { services, terminal, isJson, options } = task;
-  const { items, pagination } = await services.receipts.list({
-    filter: toFilter(options),
-    limit: numberOption('--limit', options.limit ?? LIMIT_DEFAULT),
-    cursor: options.cursor,
-  });
+function withReceipts<T>(task: Task, work: (receipts: Receipts) => Promise<T>): Promise<T> {
+  return withStore(task, ({ database: db, cursors }) =>
+    // The worker of a running service looks for due events by itself.
+    work(createReceipts({ db, cursors, clock: task.clock, wakeWorker: () => undefined })),
+  );
+}
+
+async function showList(task: Task<ListOptions>): Promise<void> {
+  const { terminal, isJson, options } = task;
+  const { cursor } = options;
+  const filter = toFilter(options);
+  const limit = numberOption('--limit', options.limit ?? LIMIT_DEFAULT);
+  const { items, pagination } = await withReceipts(task, (receipts) =>
+    receipts.list({ filter, limit, cursor }),
+  );
   if (isJson) return printJson(terminal, { items, pagination });
   terminal.print(
     renderReceipts(items, { hasColour: terminal.hasColour, nothing: nothingFor(options) }),
@@ -105,23 +99,23 @@ function nothingFor(options: ListOptions): string {
   return 'No receipt yet: no partner has sent anything. To try a call: trackport sign --partner ID --curl --body TEXT';
 }
 
-async function showReceipt({ services, terminal, isJson, args }: ReceiptTask): Promise<void> {
-  const receipt = await services.receipts.read(args[0] ?? '');
+async function showReceipt(task: Task): Promise<void> {
+  const { terminal, isJson, args } = task;
+  const receipt = await withReceipts(task, (receipts) => receipts.read(args[0] ?? ''));
   if (isJson) return printJson(terminal, receipt);
   return terminal.print(renderReceipt(receipt, terminal.hasColour));
 }
 
-async function replay(task: ReceiptTask<ReplayOptions>): Promise<void> {
-  const { services, actor, terminal, isJson, args, options } = task;
+async function replay(task: Task<ReplayOptions>): Promise<void> {
+  const { actor, terminal, isJson, args, options } = task;
   const filter = toFilter(options);
   const [id] = args;
   const isFiltered = Object.keys(filter).length > 0;
   if (Number(id !== undefined) + Number(isFiltered) + Number(options.all === true) !== 1)
     throw new UsageError('Give either the id of a receipt, or filters, or --all.');
-  const replayed =
-    id === undefined
-      ? await services.receipts.replayAll(filter, { actor })
-      : await services.receipts.replay(id, { actor });
+  const replayed = await withReceipts(task, (receipts) =>
+    id === undefined ? receipts.replayAll(filter, { actor }) : receipts.replay(id, { actor }),
+  );
   if (isJson) return printJson(terminal, replayed);
   return terminal.print(renderReplayed(replayed));
 }

@@ -1,10 +1,9 @@
 import { isatty } from 'node:tty';
 import type { Command } from 'commander';
-import type { Config } from '#config/schema/schema.ts';
 import { type Clock, MINUTE } from '#shared/clock.ts';
 import { IS_CHECKOUT, PROGRAM_COMMAND } from '#shared/program.ts';
 import { durationOption, numberOption } from '../option-values.ts';
-import { type CommandContext, type ConfigOptions, type Register, UsageError } from '../command.ts';
+import { type ConfigOptions, type Register, type RunContext, UsageError } from '../command.ts';
 
 /** Something that listens, until it is stopped. */
 type Running = {
@@ -13,34 +12,8 @@ type Running = {
   reload(): void;
 };
 
-/** Settings of the sandbox's tracker when it runs alone. */
-export type LoneTrackerRequest = {
-  port: number;
-  issues?: number;
-  latencyMs: number;
-  quota: number;
-  webhookUrl?: string;
-  print: (text: string) => void;
-};
-
-/** The functions of `compose` that start it, by their names there. */
-export type Launcher = {
-  /** Starts the real service. `load` reads the configuration, now and for each reload; `stopping` ends the start. */
-  startConfigured(load: () => Config, stopping: AbortSignal): Promise<Running>;
-  /** Starts the sandbox. `print` gets the commands to paste once everything listens. */
-  startSandboxService(request: {
-    port: string | undefined;
-    print: (text: string) => void;
-    stopping: AbortSignal;
-  }): Promise<Running>;
-  /** Starts the sandbox's tracker alone. `print` gets a configuration for it. */
-  startTrackerOnly(request: LoneTrackerRequest): Promise<Running>;
-};
-
-type ServeContext = CommandContext<Launcher>;
-
 /** `serve`: the real thing with a configuration; in a checkout the sandbox without one. */
-export const registerServe: Register<Launcher> = (command, context) => {
+export const registerServe: Register = (command, context) => {
   command
     .option('--port <port>', 'the port to listen on; 0 picks a free one')
     .addHelpText(
@@ -50,9 +23,10 @@ export const registerServe: Register<Launcher> = (command, context) => {
     .action((_options: unknown, self: Command) => {
       const options = self.optsWithGlobals<ConfigOptions>();
       if (context.configFile(options) !== undefined)
-        return runUntilStopped(context, (stopping) =>
-          context.services.startConfigured(() => context.loadConfig(options), stopping),
-        );
+        return runUntilStopped(context, async (stopping) => {
+          const { startConfigured } = await import('#compose/service.ts');
+          return startConfigured(context, () => context.loadConfig(options), stopping);
+        });
       if (!IS_CHECKOUT)
         throw new UsageError(
           `serve needs a configuration: --config FILE, or the variable TRACKPORT_CONFIG. Without one, to try it: ${PROGRAM_COMMAND} sandbox`,
@@ -71,12 +45,12 @@ type SandboxOptions = ConfigOptions & {
 
 const TRACKER_PORT = '8081';
 const SERVICE_URL = 'http://127.0.0.1:8080/api/v1/webhooks/github';
-const ONLY_TRACKER = `
+const TRACKER_ONLY_HELP = `
 With --tracker-only it prints a configuration to begin with. Its port is
 ${TRACKER_PORT} unless another is given; credentials are the same at each start.`;
 
 /** `sandbox`: everything on this machine, with sample leads; or its tracker alone. */
-export const registerSandbox: Register<Launcher> = (command, context) => {
+export const registerSandbox: Register = (command, context) => {
   command
     .option('--port <port>', 'the port to listen on; 0 picks a free one')
     .option('--tracker-only', 'start its tracker alone, to try a configuration of your own')
@@ -85,23 +59,23 @@ export const registerSandbox: Register<Launcher> = (command, context) => {
     .option('--quota <calls>', 'with it: calls an hour', '5000')
     .option('--webhook <url>', 'with it: where it tells of changes', SERVICE_URL)
     .option('--no-webhook', 'with it: it tells nobody of changes')
-    .addHelpText('after', ONLY_TRACKER)
+    .addHelpText('after', TRACKER_ONLY_HELP)
     .action((_options: unknown, self: Command) => {
       const options = self.optsWithGlobals<SandboxOptions>();
       if (options.config !== undefined)
         throw new UsageError('The sandbox takes no --config; use serve for the real thing.');
-      if (options.trackerOnly) return runTracker(context, options);
-      const alone = ['issues', 'latency', 'quota', 'webhook'].find(
+      if (options.trackerOnly) return runTrackerOnly(context, options);
+      const misplaced = ['issues', 'latency', 'quota', 'webhook'].find(
         (name) => self.getOptionValueSource(name) === 'cli',
       );
-      if (alone !== undefined) throw new UsageError(`--${alone} goes with --tracker-only.`);
+      if (misplaced !== undefined) throw new UsageError(`--${misplaced} goes with --tracker-only.`);
       return runSandbox(context, options);
     });
 };
 
 const PORT_MAX = 65_535;
 
-function runTracker(context: ServeContext, options: SandboxOptions): Promise<void> {
+function runTrackerOnly(context: RunContext, options: SandboxOptions): Promise<void> {
   const { port: typed = TRACKER_PORT, issues, latency, quota, webhook } = options;
   const port = numberOption('--port', typed);
   if (port > PORT_MAX) throw new UsageError(`--port takes a number up to ${PORT_MAX}, not ${port}`);
@@ -109,28 +83,31 @@ function runTracker(context: ServeContext, options: SandboxOptions): Promise<voi
     throw new UsageError(`--webhook takes an http(s) address, not "${webhook}"`);
   const latencyMs = durationOption('--latency', latency);
   if (latencyMs > MINUTE) throw new UsageError(`--latency takes up to 1m, not "${latency}"`);
-  const { services, terminal } = context;
-  const request: LoneTrackerRequest = {
+  const request = {
     port,
     ...(issues !== undefined && { issues: numberOption('--issues', issues) }),
     latencyMs,
     quota: numberOption('--quota', quota),
     ...(webhook !== false && { webhookUrl: webhook }),
-    print: (text) => terminal.print(text.trimEnd()),
+    print: (text: string) => context.terminal.print(text.trimEnd()),
   };
-  return runUntilStopped(context, () => services.startTrackerOnly(request));
+  return runUntilStopped(context, async () => {
+    const { startSandboxTracker } = await import('#compose/sandbox.ts');
+    return startSandboxTracker(context, request);
+  });
 }
 
-function runSandbox(context: ServeContext, { port }: ConfigOptions): Promise<void> {
-  const { services, terminal } = context;
-  return runUntilStopped(context, (stopping) =>
-    services.startSandboxService({ port, print: (text) => terminal.print(text), stopping }),
-  );
+function runSandbox(context: RunContext, { port }: ConfigOptions): Promise<void> {
+  const print = (text: string): void => context.terminal.print(text);
+  return runUntilStopped(context, async (stopping) => {
+    const { startSandboxService } = await import('#compose/sandbox.ts');
+    return startSandboxService(context, { port, print, stopping });
+  });
 }
 
 /** Starts, waits for SIGINT or SIGTERM, stops. A signal that comes during the start ends it. */
 async function runUntilStopped(
-  { clock }: ServeContext,
+  { clock }: RunContext,
   start: (stopping: AbortSignal) => Promise<Running>,
 ): Promise<void> {
   const stopping = new AbortController();

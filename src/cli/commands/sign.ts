@@ -32,7 +32,7 @@ type Signer = { partner: Partner; publicUrl: string };
 const SCHEMES = Object.keys(fixedSignings).join(', ');
 
 /** `sign`: a request as a partner would sign it now, for tests and first steps. */
-export const registerSign: Register<unknown> = (command, context) => {
+export const registerSign: Register = (command, context) => {
   command
     .requiredOption('--partner <id>', 'who sends it: a partner of the configuration')
     .option('--path <path>', 'deletions, events, or a whole path with its query', 'deletions')

@@ -1,41 +1,21 @@
 import type { Command } from 'commander';
 import type { LostReceipt } from '#partners/receipts/receipt.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-import type { OnProgress } from '#shared/report.ts';
 import {
-  type CommandContext,
   CommandFailure,
   type ConfigOptions,
   confirm,
-  type Open,
   printJson,
   type Register,
+  type RunContext,
   type Task,
 } from '../command.ts';
 import { createProgress } from '../progress.ts';
+import { withStore } from '../with-store.ts';
 import { renderFacts, renderTable } from '../table.ts';
 
-/** A copied store, and the key that goes with it. */
-type CopyReport = {
-  /** Without user and password. */
-  from: string;
-  to: string;
-  rows: number;
-  tables: readonly { table: string; rows: number }[];
-  /** The file of the secret key, which is in no store; absent: the configuration has the key. */
-  secretKeyFile?: string;
-};
-
-export type StoreMaintenance = {
-  copy(request: { from: string; to: string; onProgress: OnProgress }): Promise<CopyReport>;
-  /** Gives the store another key; nothing is changed when `onLoss` rejects. */
-  rekey: Open<{
-    rekey(onLoss: (lost: readonly LostReceipt[]) => Promise<void>): Promise<void>;
-  }>;
-};
-
 /** `store copy FROM TO`, from SQLite to PostgreSQL, and `store rekey`, where the key is lost. */
-export const registerStore: Register<StoreMaintenance> = (command, context) => {
+export const registerStore: Register = (command, context) => {
   command
     .command('copy')
     .description('copy a stopped store from SQLite to PostgreSQL')
@@ -53,15 +33,16 @@ export const registerStore: Register<StoreMaintenance> = (command, context) => {
     .description('drop what only a lost secretKey reads, and go on with the configured one')
     .option('--yes', 'do not ask, as in a script')
     .action(
-      context.actionOf(context.services.rekey)<{ yes?: true }>(async (task) => {
-        await task.services.rekey((lost) => confirmLoss(task, lost));
+      context.action<{ yes?: true }>(async (task) => {
+        const { rekeyStore } = await import('#compose/store-maintenance.ts');
+        await rekeyStore(task.config, (lost) => confirmLoss(task, lost));
         task.terminal.note('The store has its new key. The next start crawls all issues anew.');
       }),
     );
 };
 
 async function confirmLoss(
-  { terminal, isJson, options }: Task<unknown, { yes?: true }>,
+  { terminal, isJson, options }: Task<{ yes?: true }>,
   lost: readonly LostReceipt[],
 ): Promise<void> {
   const receipts = lost.map((one) => ({ ...one, receivedAt: toRfc3339(one.receivedAt) }));
@@ -78,14 +59,13 @@ async function confirmLoss(
   await confirm(terminal, 'Drop all of that for good?');
 }
 
-async function copy(
-  { terminal, clock, services }: CommandContext<StoreMaintenance>,
-  command: Command,
-): Promise<void> {
+async function copy(context: RunContext, command: Command): Promise<void> {
+  const { terminal, clock, environment } = context;
   const [from = '', to = ''] = command.args;
   const isJson = command.optsWithGlobals<ConfigOptions>().json === true;
   const onProgress = createProgress({ terminal, clock, isJson });
-  const report = await services.copy({ from, to, onProgress });
+  const { copyStore } = await import('#compose/store-maintenance.ts');
+  const report = await copyStore({ from, to, onProgress }, environment);
   if (isJson) return printJson(terminal, report);
   const { rows, tables, secretKeyFile } = report;
   terminal.print(
@@ -106,19 +86,17 @@ async function copy(
   );
 }
 
-export type MigratedStore = {
-  /** Names of the migrations that opening the store has just applied, in order. */
-  applied: readonly string[];
-  /** Names of all that the store has now. */
-  present: readonly string[];
-};
-
 /** `migrate`: brings the store to the newest schema. `serve` does the same at its start. */
-export const registerMigrate: Register<Open<MigratedStore>> = (command, { actionOf, services }) => {
-  const action = actionOf(services);
+export const registerMigrate: Register = (command, { action }) => {
   command.action(
-    action(async ({ services, terminal, isJson }) => {
-      const { applied, present } = services;
+    action(async (task) => {
+      const { terminal, isJson } = task;
+      const found = await withStore(task, async ({ migrated, readApplied }) => ({
+        migrated,
+        all: await readApplied(),
+      }));
+      const applied = found.migrated.map(({ name }) => name);
+      const present = found.all.map(({ name }) => name);
       if (isJson) printJson(terminal, { applied, present });
       else if (applied.length === 0)
         terminal.print(`The store is up to date (${present.length} migrations).`);

@@ -1,40 +1,20 @@
 import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
-import type { CertificateClaims, CertificateVerdict } from '#partners/receipts/certificate.ts';
+import type { CertificateClaims } from '#partners/receipts/certificate.ts';
 import { readBytes } from '#shared/bytes.ts';
+import { SECOND } from '#shared/clock.ts';
+import { deriveKey } from '#shared/crypto/hash.ts';
 import { systemCodeOf } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
-import {
-  type CommandContext,
-  CommandFailure,
-  type Open,
-  printJson,
-  type Terminal,
-} from '../command.ts';
+import { CommandFailure, printJson, type RunContext, type Task } from '../command.ts';
+import { withStore } from '../with-store.ts';
 import { NONE, printable, renderFacts } from '../table.ts';
 
-export type CertificateChecker = {
-  /** Checks that the text is a certificate of one of the keys of a set. */
-  check(text: string, keySet: unknown): Promise<CertificateVerdict>;
-  /** The set at an address that the caller gave. @throws {Error} with what is wrong, in its words */
-  fetchKeys: (url: string) => Promise<unknown>;
-  /** Opens the store of the configuration, for the set of its own. */
-  keys: Open<{ readKeys: () => Promise<unknown> }>;
-};
-
 type VerifyOptions = { jwks?: string; json?: boolean };
-type Context = CommandContext<{ verify: CertificateChecker }>;
 
 /** `receipt verify FILE`: with `--jwks` it needs no configuration, and opens no store. */
-export function registerVerify(parent: Command, context: Context): void {
-  const { actionOf, services } = context;
-  const byOwnKeys = actionOf((config) => services.verify.keys(config))(async ({
-    services: { readKeys },
-    ...task
-  }) => {
-    const verdict = await services.verify.check(await readText(task.args[0]), await readKeys());
-    report(task, verdict);
-  });
+export function registerVerify(parent: Command, { action, terminal }: RunContext): void {
+  const byOwnKeys = action(async (task) => verify(task, await readOwnKeys(task)));
   parent
     .command('verify <file>')
     .description('check an erasure certificate; offline, by the keys of the store or of --jwks')
@@ -43,11 +23,34 @@ export function registerVerify(parent: Command, context: Context): void {
       const command = received.at(-1) as Command;
       const { jwks, json } = command.optsWithGlobals<VerifyOptions>();
       if (jwks === undefined) return byOwnKeys(...received);
-      const keys = await readKeySet(services.verify, jwks);
-      const verdict = await services.verify.check(await readText(command.args[0]), keys);
-      report({ terminal: context.terminal, isJson: json === true }, verdict);
+      const { args } = command;
+      await verify({ terminal, isJson: json === true, args }, await readKeySet(jwks));
     });
 }
+
+/** @throws {CommandFailure} when the file has no certificate of one of the keys */
+async function verify(
+  { terminal, isJson, args }: Pick<Task, 'terminal' | 'isJson' | 'args'>,
+  keySet: unknown,
+): Promise<void> {
+  const { verifyCertificate } = await import('#adapters/jose/certificates.ts');
+  const verdict = await verifyCertificate(await readText(args[0]), keySet);
+  const { isGood, ...said } = verdict;
+  if (isJson) printJson(terminal, { valid: isGood, ...said });
+  else if (verdict.isGood) terminal.print(renderCertificate(verdict));
+  if (verdict.isGood) return;
+  throw new CommandFailure(isJson ? '' : `${headings[verdict.reason]} ${verdict.detail}`);
+}
+
+function readOwnKeys(task: Task): Promise<unknown> {
+  return withStore(task, async ({ database: db, secretKey }) => {
+    const { createCertificateSigner } = await import('#adapters/jose/certificates.ts');
+    const seed = deriveKey(secretKey, 'certificates');
+    return createCertificateSigner({ seed, db, clock: task.clock }).keys();
+  });
+}
+
+const FETCH_TIMEOUT_MS = 10 * SECOND;
 
 /** More than the certificate of a batch of 1 MiB has. */
 const FILE_MIB_MAX = 8;
@@ -64,17 +67,16 @@ async function readText(file = ''): Promise<string> {
   }
 }
 
-async function readKeySet(services: CertificateChecker, where: string): Promise<unknown> {
+async function readKeySet(where: string): Promise<unknown> {
   const isAddress = /^https?:\/\//i.test(where);
-  const set = isAddress
-    ? await fetchKeySet(services, where)
-    : parseKeySet(await readText(where), where);
+  const set = isAddress ? await fetchKeySet(where) : parseKeySet(await readText(where), where);
   if (isRecord(set) && Array.isArray(set['keys'])) return set;
   throw new CommandFailure(`${where} is no set of keys: it has no list of \`keys\`.`);
 }
 
-function fetchKeySet({ fetchKeys }: CertificateChecker, where: string): Promise<unknown> {
-  return fetchKeys(where).catch((error: unknown) => {
+async function fetchKeySet(where: string): Promise<unknown> {
+  const { fetchJson } = await import('#adapters/jose/fetch-json.ts');
+  return fetchJson(where, AbortSignal.timeout(FETCH_TIMEOUT_MS)).catch((error: unknown) => {
     throw new CommandFailure(`${where} gave no set of keys. ${messageOf(error)}`);
   });
 }
@@ -94,18 +96,6 @@ const headings = {
   'unknown-key': 'This certificate is of another key.',
   altered: 'This certificate does not hold.',
 } as const;
-
-/** @throws {CommandFailure} when it does not hold */
-function report(
-  { terminal, isJson }: { terminal: Terminal; isJson: boolean },
-  verdict: CertificateVerdict,
-): void {
-  const { isGood, ...said } = verdict;
-  if (isJson) printJson(terminal, { valid: isGood, ...said });
-  else if (verdict.isGood) terminal.print(renderCertificate(verdict));
-  if (verdict.isGood) return;
-  throw new CommandFailure(isJson ? '' : `${headings[verdict.reason]} ${verdict.detail}`);
-}
 
 function renderCertificate({ kid, claims }: { kid: string; claims: CertificateClaims }): string {
   const facts = [

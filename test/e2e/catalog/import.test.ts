@@ -6,7 +6,6 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
-import { createTokens } from '#adapters/openid-client/renewed-tokens.ts';
 import { systemClock } from '#shared/clock.ts';
 import { runImport } from '../../support/catalog-import.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -75,7 +74,6 @@ async function run(args: string[], credentials = login()) {
     json: true,
     clock: systemClock,
     environment,
-    tokens: (credential) => createTokens(credential, systemClock),
   });
   return { failure, ...(JSON.parse(out || '{"files":[],"summary":{}}') as Report) };
 }

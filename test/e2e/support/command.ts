@@ -1,8 +1,6 @@
-import { renderFailure, runCli, toFailure } from '#cli/cli.ts';
+import { renderFailure, toFailure } from '#cli/cli.ts';
 import { systemClock as clock } from '#shared/clock.ts';
-import { VERSION_AND_COMMIT as version } from '#shared/program.ts';
-import { createCommands } from '../../../src/command-table.ts';
-import { logOutputTo } from '../../support/log-output.ts';
+import { runCommand } from '../../support/command.ts';
 
 type End = { code: number; stdout: string; stderr: string };
 
@@ -11,21 +9,14 @@ export async function runHere(
   args: readonly string[],
   environment: Record<string, string> = {},
 ): Promise<End> {
-  const end = { code: 0, stdout: '', stderr: '' };
-  const terminal = {
-    print: (text: string) => void (end.stdout += `${text}\n`),
-    note: (text: string) => void (end.stderr += `${text}\n`),
-    hasColour: false,
-    isInteractive: false,
-  };
-  const logOutput = logOutputTo(terminal.print);
-  const commands = createCommands({ clock, environment, logOutput });
+  const output = { out: '', notes: '' };
+  let code = 0;
   try {
-    await runCli(args, { version, environment, terminal, clock, commands });
+    await runCommand(args, { clock, environment, output });
   } catch (error) {
     const failure = toFailure(error);
-    end.code = failure.exitCode;
-    terminal.note(renderFailure(failure, { isJson: args.includes('--json') }));
+    code = failure.exitCode;
+    output.notes += `${renderFailure(failure, { isJson: args.includes('--json') })}\n`;
   }
-  return end;
+  return { code, stdout: output.out, stderr: output.notes };
 }

@@ -1,6 +1,6 @@
 import { buildIfChanged } from '../../../scripts/build.js';
 import { seededRandom } from '#sandbox/instruments/faults.ts';
-import type { OnProgress } from '#shared/report.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import { scratchFolder } from '../../support/at-exit.ts';
 import type { Break } from './disk/disk.ts';
 import type { Child } from '../service.ts';

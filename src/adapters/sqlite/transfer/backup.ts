@@ -3,7 +3,7 @@ import path from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
-import type { OnProgress } from '#shared/report.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import type { TableDigest } from './digest.ts';
 import { readMigrationState, shippedMigrations } from '../../migrations.ts';
 import { unavailable } from '#shared/database.ts';

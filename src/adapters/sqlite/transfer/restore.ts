@@ -2,7 +2,7 @@ import { constants, copyFileSync, existsSync, statSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import type { OnProgress } from '#shared/report.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import type { Migration } from '../../migrations.ts';
 import { StoreRefusal } from '#shared/database.ts';
 import { openDatabase } from '../database.ts';

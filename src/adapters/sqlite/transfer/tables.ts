@@ -1,6 +1,6 @@
 /** Writes into a backup what it holds, and checks that it still does. */
 import type { Database } from 'better-sqlite3';
-import type { OnProgress } from '#shared/report.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import { createTableDigest, type TableDigest } from './digest.ts';
 
 /** A table as SQL has it, its names in quotes. */

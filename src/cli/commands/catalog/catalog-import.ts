@@ -1,12 +1,7 @@
 import type { Command } from 'commander';
 import type { SpecChecks } from '#catalog/import/import-draft.ts';
 import { importFiles, type ImportReport } from '#catalog/import/import-files.ts';
-import {
-  type ImportServer,
-  type ImportTarget,
-  TargetFailure,
-  type TokenSource,
-} from '#catalog/import/import-target.ts';
+import { type ImportTarget, TargetFailure } from '#catalog/import/import-target.ts';
 import {
   CommandFailure,
   type ConfigOptions,
@@ -33,20 +28,17 @@ import {
   readServer,
 } from './import-options.ts';
 
-export type ImportTools = {
-  /** Judges specs, on this machine. */
-  judge: () => Promise<SpecChecks>;
-  tokens: (credential: ImportServer['credential']) => Promise<TokenSource>;
-};
-
 /** Adds `catalog import`. */
-export const registerCatalog: Register<ImportTools> = (parent, context) => {
+export const registerCatalog: Register = (parent, context) => {
   const command = parent
     .command('import <path>')
     .description('import OpenAPI and AsyncAPI documents and artifact files');
   addImportOptions(command)
     .addHelpText('after', HELP)
-    .action(async (...received: unknown[]) => runImport(context, received));
+    .action(async (_path: string, _options: unknown, self: Command) => {
+      const { createSpecThreads } = await import('#adapters/threads/spec-threads.ts');
+      await importByCommand(context, self, createSpecThreads(context));
+    });
 };
 
 const HELP = `
@@ -81,10 +73,14 @@ Examples:
     --server https://trackport.example.com \\
     --issuer https://id.example.com --client-id ci`;
 
-type Context = RunContext & Parameters<typeof registerCatalog>[1];
+type Context = Pick<RunContext, 'terminal' | 'clock' | 'environment'>;
 
-async function runImport(context: Context, received: unknown[]): Promise<void> {
-  const command = received.at(-1) as Command;
+/** Specs are judged on this machine, by `judge`. */
+export async function importByCommand(
+  context: Context,
+  command: Command,
+  judge: SpecChecks,
+): Promise<void> {
   const { json, config } = command.optsWithGlobals<ConfigOptions>();
   const options = command.opts<ImportOptions>();
   const settings = readImportSettings(options, json === true);
@@ -92,9 +88,9 @@ async function runImport(context: Context, received: unknown[]): Promise<void> {
   if (config !== undefined)
     throw new UsageError('--config does not go with catalog import: nothing of it would be used.');
   const files = withIds(listImportFiles(command.args[0] ?? '', options.exclude), settings.ids);
-  const { judge, tokens } = context.services;
-  const target = createServerTarget(server, await tokens(credential));
-  await run(context, { files, settings, server, importer: { judge: await judge(), target } });
+  const { createTokens } = await import('#adapters/openid-client/renewed-tokens.ts');
+  const target = createServerTarget(server, await createTokens(credential, context.clock));
+  await run(context, { files, settings, server, importer: { judge, target } });
 }
 
 type Run = {

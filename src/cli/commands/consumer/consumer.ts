@@ -8,32 +8,26 @@ import {
 } from '#access/consumers/consumer-out.ts';
 import type { Origin } from '#shared/audit.ts';
 import type { UpdateConsumerInput } from '#access/consumers/manage-consumers.ts';
-import type { Access } from '#access/index.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
 import type { GrantInput } from '#access/grant.ts';
 import {
-  type ActionOf,
   confirm,
-  type Open,
   printJson,
   readAll,
   type Register,
+  type RunContext,
   type Task,
   UsageError,
 } from '../../command.ts';
 import { durationOption, expiresOption, numberOption } from '../../option-values.ts';
+import { withAccess } from '../../with-store.ts';
 import { printable } from '../../table.ts';
 import { renderConsumer, renderConsumers, renderGrants } from './consumer-text.ts';
 
-type ConsumerTask<Options = unknown> = Task<{ access: Access }, Options>;
-type Action = ActionOf<{ access: Access }>;
+type Action = RunContext['action'];
 
 /** Adds `consumer create`, `list`, `show`, `update`, `grant`, `add-key`, `rotate` and `revoke`. */
-export const registerConsumer: Register<Open<{ access: Access }>> = (
-  parent,
-  { actionOf, services },
-) => {
-  const action = actionOf(services);
+export const registerConsumer: Register = (parent, { action }) => {
   registerCreate(parent, action);
   registerReads(parent, action);
   registerChanges(parent, action);
@@ -50,18 +44,16 @@ function registerCreate(parent: Command, action: Action): void {
     .action(
       action<Options>(async (task) => {
         const { expires, limit, force = false } = task.options;
-        const created = await accessOf(task).consumers.create(
-          {
-            name: firstArgument(task),
-            force,
-            grants: toGrantInputs(task.options),
-            ...(expires !== undefined && { expiresInMs: expiresOption(expires, task.clock.now()) }),
-            ...(limit !== undefined && { limitPerMinute: numberOption('--limit', limit) }),
-          },
-          originOf(task),
+        const input = {
+          name: firstArgument(task),
+          force,
+          grants: toGrantInputs(task.options),
+          ...(expires !== undefined && { expiresInMs: expiresOption(expires, task.clock.now()) }),
+          ...(limit !== undefined && { limitPerMinute: numberOption('--limit', limit) }),
+        };
+        await withAccess(task, async ({ consumers }) =>
+          printCreated(task, await consumers.create(input, originOf(task))),
         );
-        if (task.isJson) printJson(task.terminal, toCreatedConsumerOut(created));
-        else printCreated(task, created);
       }),
     );
 }
@@ -72,8 +64,10 @@ function registerReads(parent: Command, action: Action): void {
     .description('list all consumers, oldest first')
     .action(
       action(async (task) => {
-        const consumers = await readAll((page) => accessOf(task).consumers.page(page));
-        const items = consumers.map((consumer) => toOut(task, consumer));
+        const found = await withAccess(task, ({ consumers }) =>
+          readAll((page) => consumers.page(page)),
+        );
+        const items = found.map((consumer) => toOut(task, consumer));
         if (task.isJson) printJson(task.terminal, { items, pagination: { hasMore: false } });
         else task.terminal.print(renderConsumers(items, task.terminal.hasColour));
       }),
@@ -83,7 +77,8 @@ function registerReads(parent: Command, action: Action): void {
     .description('show a consumer with its grants and keys')
     .action(
       action(async (task) => {
-        printConsumer(task, await accessOf(task).consumers.read(firstArgument(task)));
+        const id = firstArgument(task);
+        printConsumer(task, await withAccess(task, ({ consumers }) => consumers.read(id)));
       }),
     );
 }
@@ -94,7 +89,9 @@ function registerChanges(parent: Command, action: Action): void {
     .action(
       action<GrantOptions>(async (task) => {
         const input = { id: firstArgument(task), grants: toGrantInputs(task.options) };
-        const consumer = await accessOf(task).consumers.replaceGrants(input, originOf(task));
+        const consumer = await withAccess(task, ({ consumers }) =>
+          consumers.replaceGrants(input, originOf(task)),
+        );
         printConsumer(task, consumer);
       }),
     );
@@ -108,7 +105,10 @@ function registerChanges(parent: Command, action: Action): void {
     .action(
       action<UpdateOptions>(async (task) => {
         const input = { id: firstArgument(task), patch: toPatch(task.options) };
-        printConsumer(task, await accessOf(task).consumers.update(input, originOf(task)));
+        const consumer = await withAccess(task, ({ consumers }) =>
+          consumers.update(input, originOf(task)),
+        );
+        printConsumer(task, consumer);
       }),
     );
 }
@@ -125,7 +125,9 @@ function registerKeys(parent: Command, action: Action): void {
           id: firstArgument(task),
           ...(expires !== undefined && { expiresInMs: expiresOption(expires, task.clock.now()) }),
         };
-        printKey(task, await accessOf(task).keys.add(input, originOf(task)));
+        await withAccess(task, async ({ keys }) =>
+          printKey(task, await keys.add(input, originOf(task))),
+        );
       }),
     );
   parent
@@ -141,7 +143,9 @@ function registerKeys(parent: Command, action: Action): void {
           keyId: key,
           ...(overlap !== undefined && { overlapMs: durationOption('--overlap', overlap) }),
         };
-        printKey(task, await accessOf(task).keys.rotate(input, originOf(task)));
+        await withAccess(task, async ({ keys }) =>
+          printKey(task, await keys.rotate(input, originOf(task))),
+        );
       }),
     );
   parent
@@ -153,18 +157,20 @@ function registerKeys(parent: Command, action: Action): void {
       action<{ key?: string; yes?: true }>(async (task) => {
         const id = firstArgument(task);
         const { key, yes } = task.options;
-        if (yes !== true) await confirmRevocation(task, id, key);
-        const consumer = await (key === undefined
-          ? accessOf(task).consumers.revoke({ id }, originOf(task))
-          : accessOf(task).keys.revoke({ id, keyId: key }, originOf(task)));
+        const consumer = await withAccess(task, async ({ consumers, keys }) => {
+          if (yes !== true) await confirmRevocation(task, await consumers.read(id), key);
+          return key === undefined
+            ? consumers.revoke({ id }, originOf(task))
+            : keys.revoke({ id, keyId: key }, originOf(task));
+        });
         printConsumer(task, consumer);
       }),
     );
 }
 
 /** No question about what is revoked already, or not there: nothing will change. */
-async function confirmRevocation(task: ConsumerTask, id: string, keyId?: string): Promise<void> {
-  const { name, state, keys } = toOut(task, await accessOf(task).consumers.read(id));
+async function confirmRevocation(task: Task, found: Consumer, keyId?: string): Promise<void> {
+  const { name, state, keys } = toOut(task, found);
   const active = keys.filter((key) => key.state === 'active').length;
   const isOpen =
     keyId === undefined
@@ -179,15 +185,11 @@ async function confirmRevocation(task: ConsumerTask, id: string, keyId?: string)
   await confirm(task.terminal, `Revoke ${what}, at once and for good?`);
 }
 
-function accessOf({ services }: ConsumerTask): Access {
-  return services.access;
-}
-
-function originOf({ actor }: ConsumerTask): Origin {
+function originOf({ actor }: Task): Origin {
   return { actor };
 }
 
-function firstArgument({ args }: ConsumerTask): string {
+function firstArgument({ args }: Task): string {
   return args[0] ?? '';
 }
 
@@ -210,17 +212,20 @@ function toLimit(text: string): number | null {
   return text === 'default' ? null : numberOption('--limit', text);
 }
 
-function toOut({ clock }: ConsumerTask, consumer: Consumer): ConsumerOut {
+function toOut({ clock }: Task, consumer: Consumer): ConsumerOut {
   return toConsumerOut(consumer, clock.now());
 }
 
-function printConsumer(task: ConsumerTask, consumer: Consumer): void {
+function printConsumer(task: Task, consumer: Consumer): void {
   const out = toOut(task, consumer);
   if (task.isJson) printJson(task.terminal, out);
   else task.terminal.print(renderConsumer(out, task.terminal.hasColour));
 }
 
-function printCreated(task: ConsumerTask, created: ConsumerWithKey): void {
+// A key is shown before the store is closed, which may fail: it cannot be read again.
+
+function printCreated(task: Task, created: ConsumerWithKey): void {
+  if (task.isJson) return printJson(task.terminal, toCreatedConsumerOut(created));
   const { id, grants } = created.consumer;
   task.terminal.print(`id      ${id}`);
   task.terminal.print(`grants  ${renderGrants(grants)}`);
@@ -232,14 +237,14 @@ function printCreated(task: ConsumerTask, created: ConsumerWithKey): void {
     );
 }
 
-function printKey(task: ConsumerTask, made: ConsumerWithKey): void {
+function printKey(task: Task, made: ConsumerWithKey): void {
   const out = toNewKeyOut(made);
   if (task.isJson) return printJson(task.terminal, out);
   task.terminal.print(out.key);
   noteShownOnce(task);
 }
 
-function noteShownOnce({ terminal }: ConsumerTask): void {
+function noteShownOnce({ terminal }: Task): void {
   terminal.note('Keep this key in a safe place now: it is shown once and cannot be read again.');
 }
 

@@ -20,7 +20,7 @@ import {
 } from '#adapters/sqlite/transfer/tables.ts';
 import type { TableDigest } from '#adapters/sqlite/transfer/digest.ts';
 import { silentLog } from '#shared/log.ts';
-import type { OnProgress } from '#shared/report.ts';
+import type { OnProgress } from '#shared/progress.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import {
   leadStoreIn,

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -48,4 +48,17 @@ test('the threads of bodies load the parser of YAML with the first YAML', () => 
   const { files, packages } = loadedBy('src/adapters/threads/body-functions.ts');
   expect(files).toContain('src/partners/read-delivery.ts');
   expect([...packages]).toEqual([]);
+});
+
+const eager = (entry: string, folders: RegExp): string[] =>
+  [...loadedBy(entry).files].filter((file) => folders.test(file));
+
+test('the program loads the code of a command when it is called', () => {
+  expect(eager('src/main.ts', /^src\/(?:cli\/commands|compose|doctor|http|portal)\//)).toEqual([
+    'src/compose/start-error.ts',
+  ]);
+});
+
+test.each(globSync('src/cli/commands/**/*.ts'))('%s loads what it calls in its action', (file) => {
+  expect(eager(file, /^src\/(?:adapters|compose|doctor|http|portal)\//)).toEqual([]);
 });

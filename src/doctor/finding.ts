@@ -1,9 +1,3 @@
-/**
- * Told while a long work goes on: how many of how many steps are done, what the steps are, in the plural,
- * and what is at hand. `total` 0: nobody knows yet.
- */
-export type OnProgress = (done: number, total: number, unit: string, atHand?: string) => void;
-
 /** Result of one check of `doctor`. `fix` says what to do about it. */
 export type Finding = {
   /** The thing checked: `tracker`, `label approved`, `clock`. */

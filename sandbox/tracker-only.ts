@@ -8,9 +8,8 @@ import {
 } from './seed.ts';
 import type { NewIssue } from './tracker/world/change-issues.ts';
 import { SANDBOX_ADMIN_TOKEN, startTracker } from './tracker/tracker.ts';
-import type { Tracker } from './tracker/tracker-api.ts';
 
-export type TrackerAloneOptions = {
+export type TrackerOnlyOptions = {
   /** 0 picks a free one. */
   port: number;
   /** So many rows in place of the sample leads, a tenth of them pull requests. */
@@ -23,21 +22,18 @@ export type TrackerAloneOptions = {
   webhookUrl?: string;
 };
 
-export type TrackerAlone = {
-  tracker: Tracker;
-  /** Sections of the adapter's configuration about it, in the shape of the file. */
-  config: Readonly<Record<'tracker' | 'leads', unknown>>;
-};
-
 /** The same at each start, so that a configuration for it goes on being right; they work nowhere else. */
 const TOKEN = 'sandbox-tracker-token';
 const WEBHOOK_SECRET = 'sandbox-webhook-secret';
 
-/** Starts the tracker without adapter and issuer, for a configuration of somebody's own. */
-export async function startTrackerAlone(
+/**
+ * Starts the tracker without adapter and issuer, for a configuration of somebody's own. `config` has the sections about
+ * it, in the shape of the file.
+ */
+export async function startTrackerOnly(
   clock: Clock,
-  { port, issues, latencyMs, quota, webhookUrl }: TrackerAloneOptions,
-): Promise<TrackerAlone> {
+  { port, issues, latencyMs, quota, webhookUrl }: TrackerOnlyOptions,
+) {
   const tracker = await startTracker({
     clock,
     port,
