@@ -33,11 +33,10 @@ export type KeyedCall = {
 /** A request's response with its key: written in the transaction of what the request does. */
 export type StoredCall = KeyedCall & { response: StoredResponse };
 
-export type IdempotentWork<View> = {
-  /** Does what is requested. */
-  work: (call: KeyedCall) => Promise<View>;
-  render: (view: View) => StoredResponse;
-  /** The work stores a response in the transaction of its change. Default: it is stored behind the work. */
+type IdempotentWork = {
+  /** Does what is requested, and returns the response. */
+  work: (call: KeyedCall) => Promise<StoredResponse>;
+  /** The work stores its response in the transaction of its change. Default: it is stored behind the work. */
   isStoredByWork?: true;
   /** A repeat waits for the first call in this process, in place of being refused, and shares its failure. */
   waitsForFirst?: true;
@@ -54,7 +53,7 @@ export type Idempotency = {
    * @throws {idempotency-in-progress} while the first one runs, unless the work says that a repeat waits
    * @throws {idempotency-mismatch} when the key came with another payload
    */
-  respond<View>(request: KeyedRequest, work: IdempotentWork<View>): Promise<IdempotentResponse>;
+  respond(request: KeyedRequest, work: IdempotentWork): Promise<IdempotentResponse>;
 };
 
 export function createIdempotency({ db, clock }: { db: Database; clock: Clock }): Idempotency {
@@ -89,10 +88,10 @@ async function repeatOf(
   return { ...(await responding), isReplayed: true };
 }
 
-async function respond<View>(
+async function respond(
   db: Database,
   call: KeyedCall,
-  work: IdempotentWork<View>,
+  work: IdempotentWork,
 ): Promise<IdempotentResponse> {
   return (await replay(db, call)) ?? workAndStore(db, call, work);
 }
@@ -103,13 +102,13 @@ async function replay(db: Database, call: KeyedCall) {
   return found.kind === 'stored' ? { response: found.response, isReplayed: true } : undefined;
 }
 
-async function workAndStore<View>(
+async function workAndStore(
   db: Database,
   call: KeyedCall,
-  { work, render, isStoredByWork }: IdempotentWork<View>,
+  { work, isStoredByWork }: IdempotentWork,
 ): Promise<IdempotentResponse> {
   try {
-    const response = render(await work(call));
+    const response = await work(call);
     if (!isStoredByWork) await db.transaction((tx) => putCall(tx, { ...call, response }));
     return { response, isReplayed: false };
   } catch (error) {

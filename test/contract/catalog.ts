@@ -627,10 +627,11 @@ export function describeCatalog(engine: string, open: Open): void {
       expect(await deprecate(third)).toEqual(deprecated);
       const responses = await Promise.all([first, second, third].map((call) => findCall(db, call)));
       expect(responses).toEqual([
-        { kind: 'stored', response: versionResponse(made, { isCreated: true }) },
+        { kind: 'stored', response: versionResponse(made) },
         { kind: 'stored', response: versionResponse(deprecated) },
         { kind: 'stored', response: versionResponse(deprecated) },
       ]);
+      expect(versionResponse(made)).toBe(versionResponse(made)); // what is stored is what is sent
       expect(versionResponse(deprecated).body).toMatch(/"DEPRECATED".*"spec":\{"a":1\}/);
       await expect(
         publishVersion(catalog, { ...owner, call: keyedCall(4) }, nameOf(made.record)),

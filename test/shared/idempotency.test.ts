@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { createIdempotency, type KeyedRequest } from '#shared/idempotency.ts';
+import { createIdempotency, type KeyedRequest, type StoredResponse } from '#shared/idempotency.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 
@@ -18,22 +18,21 @@ describe('a keyed call', () => {
     key: 'k',
     payload: 1,
   };
-  const render = (body: string) => ({ status: 201, headers: { etag: '"x"' }, body });
-  const response = render('ünï');
+  const response: StoredResponse = { status: 201, headers: { etag: '"x"' }, body: 'ünï' };
 
   test('that runs keeps others out for as long as it runs', async () => {
     const { db, clock } = setUp();
     const idempotency = createIdempotency({ db, clock });
-    let end: (view: string) => void = () => undefined;
-    const work = () => new Promise<string>((resolve) => (end = resolve));
-    const first = idempotency.respond(keyed, { work, render });
-    const second = idempotency.respond(keyed, { work, render });
+    let end: (made: StoredResponse) => void = () => undefined;
+    const work = () => new Promise<StoredResponse>((resolve) => (end = resolve));
+    const first = idempotency.respond(keyed, { work });
+    const second = idempotency.respond(keyed, { work });
     await expect(second).rejects.toMatchObject({ code: 'idempotency-in-progress' });
-    const other = idempotency.respond({ ...keyed, payload: 2 }, { work, render });
+    const other = idempotency.respond({ ...keyed, payload: 2 }, { work });
     await expect(other).rejects.toMatchObject({ code: 'idempotency-mismatch' });
-    end('ünï');
+    end(response);
     expect(await first).toEqual({ response, isReplayed: false });
-    expect(await idempotency.respond(keyed, { work, render })).toEqual({
+    expect(await idempotency.respond(keyed, { work })).toEqual({
       response,
       isReplayed: true,
     });
@@ -45,16 +44,16 @@ describe('a keyed call', () => {
     for (const failure of [undefined, new TrackportError('version-exists')]) {
       const { promise: begun, resolve: end } = Promise.withResolvers<void>();
       let runs = 0;
-      const work = async (): Promise<string> => {
+      const work = async (): Promise<StoredResponse> => {
         runs += 1;
         await begun;
         if (failure) throw failure;
-        return 'ünï';
+        return response;
       };
       const respond = (payload = 1) =>
         idempotency.respond(
           { ...keyed, key: failure?.code ?? 'done', payload },
-          { work, render, waitsForFirst: true },
+          { work, waitsForFirst: true },
         );
       const both = Promise.allSettled([respond(), respond()]);
       await expect(respond(2)).rejects.toMatchObject({ code: 'idempotency-mismatch' });
@@ -71,29 +70,29 @@ describe('a keyed call', () => {
   test('that another process did meanwhile gets the answer of that one', async () => {
     const { db, clock } = setUp();
     const [here, there] = [1, 2].map(() => createIdempotency({ db, clock }));
-    const work = async (): Promise<string> => {
-      await there?.respond(keyed, { work: async () => 'ünï', render });
+    const work = async (): Promise<StoredResponse> => {
+      await there?.respond(keyed, { work: async () => response });
       throw new TrackportError('version-exists');
     };
-    expect(await here?.respond(keyed, { work, render })).toEqual({ response, isReplayed: true });
+    expect(await here?.respond(keyed, { work })).toEqual({ response, isReplayed: true });
   });
 
   test('is remembered for a day and no longer', async () => {
     const { db, clock } = setUp();
     const idempotency = createIdempotency({ db, clock });
     let runs = 0;
-    const work = async (): Promise<string> => {
+    const work = async (): Promise<StoredResponse> => {
       runs += 1;
-      return 'ünï';
+      return response;
     };
-    await idempotency.respond(keyed, { work, render });
+    await idempotency.respond(keyed, { work });
     await clock.advance(24 * HOUR);
-    expect(await idempotency.respond(keyed, { work, render })).toEqual({
+    expect(await idempotency.respond(keyed, { work })).toEqual({
       response,
       isReplayed: true,
     });
     await clock.advance(1);
-    expect(await idempotency.respond(keyed, { work, render })).toEqual({
+    expect(await idempotency.respond(keyed, { work })).toEqual({
       response,
       isReplayed: false,
     });

@@ -19,7 +19,7 @@ import {
   lockArtifact,
   moveVersion,
   refreshListed,
-  storeResponse,
+  viewForResponse,
 } from '../version/store-version.ts';
 import { isReadable } from '../version/version-order.ts';
 import { isBeforeSunset, refuseTransition, transit, type Transition } from './transitions.ts';
@@ -129,12 +129,12 @@ async function move(
   const readers = action === 'retire' ? await readersLately(tx, record, now) : [];
   const next = transit(record, { ...step, readers });
   checkCondition(record, ifMatch);
-  if (next === record) return storeResponse(tx, caller, { record, specText });
+  if (next === record) return viewForResponse(tx, caller, { record, specText });
   await moveVersion(tx, artifact, next);
   const isEarly = action === 'retire' && (isBeforeSunset(record, now) || readers.length > 0);
   const changes = { ...lifecycleChanges(record, next), ...(isEarly && { early: true }) };
   await appendChange(tx, caller, next, { at: now, action, changes });
-  return storeResponse(tx, caller, { record: next, specText });
+  return viewForResponse(tx, caller, { record: next, specText });
 }
 
 /**
@@ -156,7 +156,7 @@ export async function setDefault(
     const versions = await readCandidates(tx, artifact.serial);
     await refreshListed(tx, artifact, versions, record.serial);
     await appendChange(tx, caller, record, { at: clock.now(), action: 'set-default' });
-    return storeResponse(tx, caller, { record, specText });
+    return viewForResponse(tx, caller, { record, specText });
   });
 }
 

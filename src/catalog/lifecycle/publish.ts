@@ -23,7 +23,7 @@ import {
   appendChange,
   lockArtifact,
   moveVersion,
-  storeResponse,
+  viewForResponse,
 } from '../version/store-version.ts';
 import { transit } from './transitions.ts';
 
@@ -76,7 +76,7 @@ export async function publishVersion(
       await moveVersion(tx, artifact, next);
       const changes = { lifecycle: next.lifecycle, ...accepted(compared, publication) };
       await appendChange(tx, caller, next, { at: now, action: 'publish', changes });
-      return storeResponse(tx, caller, { record: next, specText });
+      return viewForResponse(tx, caller, { record: next, specText });
     });
     if (view) return view;
   }

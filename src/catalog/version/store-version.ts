@@ -236,17 +236,17 @@ export async function appendChange(
 }
 
 /**
- * Stores the response with the version under the call's idempotency key, where it has one, and returns the version as
- * the response says it.
+ * Returns the version as the call's response says it, and stores that response under the call's idempotency key, where
+ * it has one.
  * @throws {idempotency-in-progress} the key has been taken meanwhile
  */
-export async function storeResponse(
+export async function viewForResponse(
   tx: Tx,
   { call }: Caller,
   found: { record: VersionRecord; specText: string | undefined },
   { isCreated = false } = {},
 ): Promise<VersionView> {
-  const view = await viewOf(tx, found);
-  if (call) await putCall(tx, { ...call, response: versionResponse(view, { isCreated }) });
+  const view = { ...(await viewOf(tx, found)), ...(isCreated && { isCreated }) };
+  if (call) await putCall(tx, { ...call, response: versionResponse(view) });
   return view;
 }

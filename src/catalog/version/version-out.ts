@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { actorOut, type AuditEntry } from '#shared/audit.ts';
+import { memoize } from '#shared/caching.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import type { StoredResponse } from '#shared/idempotency.ts';
@@ -158,18 +159,16 @@ export const revalidated = {
   vary: 'Authorization, X-API-KEY',
 } as const;
 
-/** A response with one version; `isCreated` adds its status and `Location`. */
-export function versionResponse(view: VersionView, { isCreated = false } = {}): StoredResponse {
-  return {
-    status: isCreated ? 201 : 200,
-    headers: {
-      ...versionHeaders(view),
-      'content-type': 'application/json; charset=utf-8',
-      ...(isCreated && { location: addressOf(view.record) }),
-    },
-    body: renderVersion(view),
-  };
-}
+/** The response with one version; the same view once: what is stored under a key is what is sent. */
+export const versionResponse = memoize((view: VersionView): StoredResponse => ({
+  status: view.isCreated ? 201 : 200,
+  headers: {
+    ...versionHeaders(view),
+    'content-type': 'application/json; charset=utf-8',
+    ...(view.isCreated && { location: addressOf(view.record) }),
+  },
+  body: renderVersion(view),
+}));
 
 /** The headers of a response with one version, a 304 too. */
 export function versionHeaders(view: VersionView): Record<string, string> {

@@ -16,6 +16,8 @@ export type VersionView = {
   successor?: string;
   /** The version is the default because it was set as such. */
   isSetDefault: boolean;
+  /** This call has made it. */
+  isCreated?: true;
 };
 
 /** Reads one version with its relations. Throws as `readRecord` does. */

@@ -15,7 +15,7 @@ import {
   removeVersion,
   updateSpec,
   updateVersion,
-  storeResponse,
+  viewForResponse,
 } from './store-version.ts';
 import { type Candidate, nextVersion } from './version-order.ts';
 
@@ -62,7 +62,7 @@ export async function createVersion(
       action: 'create',
       changes: { type, owner, title },
     });
-    return storeResponse(tx, caller, { record, specText }, { isCreated: true });
+    return viewForResponse(tx, caller, { record, specText }, { isCreated: true });
   });
 }
 
@@ -121,14 +121,14 @@ export async function replaceVersion(
     const changes = changesOf(former.record, next);
     const isOther =
       Object.keys(changes).length > 0 || isOtherJson(former.record.findings, findings);
-    if (!isOther && former.specText === specText) return storeResponse(tx, caller, former);
+    if (!isOther && former.specText === specText) return viewForResponse(tx, caller, former);
     if (next.type !== former.record.type)
       requireType(await readCandidates(tx, artifact.serial), next);
     await updateVersion(tx, next);
     await updateSpec(tx, next, specText);
     const spec = specText === undefined ? null : 'replaced';
     await appendChange(tx, caller, next, { at, action: 'replace', changes: { ...changes, spec } });
-    return storeResponse(tx, caller, { record: next, specText });
+    return viewForResponse(tx, caller, { record: next, specText });
   });
 }
 
@@ -165,11 +165,11 @@ export async function patchVersion(
     checkCondition(record, requireCondition(ifMatch));
     const patched = applyPatch(record, patch);
     const changes = changesOf(record, patched);
-    if (Object.keys(changes).length === 0) return storeResponse(tx, caller, { record, specText });
+    if (Object.keys(changes).length === 0) return viewForResponse(tx, caller, { record, specText });
     const next = { ...patched, updatedAt: at, revision: record.revision + 1 };
     await updateVersion(tx, next);
     await appendChange(tx, caller, next, { at, action: 'edit', changes });
-    return storeResponse(tx, caller, { record: next, specText });
+    return viewForResponse(tx, caller, { record: next, specText });
   });
 }
 

@@ -1,31 +1,21 @@
 import type { FastifyReply } from 'fastify';
-import type {
-  Idempotency,
-  IdempotentWork,
-  KeyedCall,
-  StoredResponse,
-} from '#shared/idempotency.ts';
+import type { Idempotency, KeyedCall, StoredResponse } from '#shared/idempotency.ts';
 import { tokenOf } from '../auth/bearer.ts';
 import type { Exchange } from '../context.ts';
 import { routedPath } from '../requests/paths.ts';
 
-/** The work of one request, which stores its response under `call`; without an `Idempotency-Key` nothing is stored. */
-export type RequestWork<View> = Pick<IdempotentWork<View>, 'render'> & {
-  work: (call?: KeyedCall) => Promise<View>;
-};
-
 /**
  * Does the work of a `POST` once per `Idempotency-Key` and principal, and always where there is no
- * such header, and sends its response.
+ * such header, and sends its response, which `work` stores under `call`.
  * @throws {idempotency-in-progress} @throws {idempotency-mismatch}
  */
-export async function respondOnce<View>(
+export async function respondOnce(
   idempotency: Idempotency,
   { request, reply }: Exchange,
-  { work, render }: RequestWork<View>,
+  work: (call?: KeyedCall) => Promise<StoredResponse>,
 ): Promise<FastifyReply> {
   const key = request.headers['idempotency-key'];
-  if (typeof key !== 'string') return sendResponse(reply, render(await work()));
+  if (typeof key !== 'string') return sendResponse(reply, await work());
   const { workspaceId, subject, clientId = '' } = tokenOf(request);
   const keyed = {
     workspaceId,
@@ -41,7 +31,6 @@ export async function respondOnce<View>(
   };
   const { response, isReplayed } = await idempotency.respond(keyed, {
     work,
-    render,
     isStoredByWork: true,
   });
   if (isReplayed) reply.header('idempotent-replayed', 'true');

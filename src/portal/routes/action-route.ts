@@ -222,8 +222,7 @@ async function doOnce(
   const { response } = await idempotency.respond(
     { workspaceId, principal: sender, route: `POST ${request.url}`, key: formId, payload },
     {
-      work,
-      render: (location) => ({ status: 303, headers: {}, body: location }),
+      work: async () => ({ status: 303, headers: {}, body: await work() }),
       waitsForFirst: true,
     },
   );

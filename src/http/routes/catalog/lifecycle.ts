@@ -35,13 +35,8 @@ export function addCatalogLifecycle(app: HttpApp, context: BearerContext): void 
   app.post(`${PATH}/publish`, lifecycleRoutes.publish, async (request, reply) => {
     const { breaking, ...target } = targetOf(request);
     const publication = { ...target, acceptsBreaking: breaking === 'accept' };
-    return respondOnce(
-      context.idempotency,
-      { request, reply },
-      {
-        work: (call) => publishVersion(catalog, { ...callerOf(request), call }, publication),
-        render: versionResponse,
-      },
+    return respondOnce(context.idempotency, { request, reply }, async (call) =>
+      versionResponse(await publishVersion(catalog, { ...callerOf(request), call }, publication)),
     );
   });
   const checkSunset = ({ query }: FastifyRequest) => {
@@ -50,37 +45,24 @@ export function addCatalogLifecycle(app: HttpApp, context: BearerContext): void 
   };
   app.post(`${PATH}/deprecate`, withCheck(deprecateRoute, checkSunset), async (request, reply) => {
     const { sunset: sunsetAt, ...target } = targetOf(request);
-    return respondOnce(
-      context.idempotency,
-      { request, reply },
-      {
-        work: (call) =>
-          deprecateVersion(catalog, { ...callerOf(request), call }, { ...target, sunsetAt }),
-        render: versionResponse,
-      },
+    return respondOnce(context.idempotency, { request, reply }, async (call) =>
+      versionResponse(
+        await deprecateVersion(catalog, { ...callerOf(request), call }, { ...target, sunsetAt }),
+      ),
     );
   });
   app.post(`${PATH}/reinstate`, lifecycleRoutes.reinstate, async (request, reply) =>
-    respondOnce(
-      context.idempotency,
-      { request, reply },
-      {
-        work: (call) =>
-          reinstateVersion(catalog, { ...callerOf(request), call }, targetOf(request)),
-        render: versionResponse,
-      },
+    respondOnce(context.idempotency, { request, reply }, async (call) =>
+      versionResponse(
+        await reinstateVersion(catalog, { ...callerOf(request), call }, targetOf(request)),
+      ),
     ),
   );
   app.post(`${PATH}/retire`, lifecycleRoutes.retire, async (request, reply) => {
     const { early, ...target } = targetOf(request);
     const retirement = { ...target, isEarly: early === 'true' };
-    return respondOnce(
-      context.idempotency,
-      { request, reply },
-      {
-        work: (call) => retireVersion(catalog, { ...callerOf(request), call }, retirement),
-        render: versionResponse,
-      },
+    return respondOnce(context.idempotency, { request, reply }, async (call) =>
+      versionResponse(await retireVersion(catalog, { ...callerOf(request), call }, retirement)),
     );
   });
   addDefault(app, context);

@@ -46,13 +46,8 @@ export function addCatalogWrites(app: HttpApp, { catalog, idempotency }: BearerC
     const { id, version, ...body } = request.body;
     const draft = { ...toContent(body, request), id, version };
     const caller = callerOf(request);
-    return respondOnce(
-      idempotency,
-      { request, reply },
-      {
-        work: (call) => createVersion(catalog, { ...caller, call }, draft),
-        render: (view) => versionResponse(view, { isCreated: true }),
-      },
+    return respondOnce(idempotency, { request, reply }, async (call) =>
+      versionResponse(await createVersion(catalog, { ...caller, call }, draft)),
     );
   });
   const checkReplace = (request: FastifyRequest) => [
