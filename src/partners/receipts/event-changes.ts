@@ -1,5 +1,5 @@
 /** SQL by which acceptance, the worker and operators change an event alike: its history, its way back into the queue, its receipt's status. */
-import { STEPS_MAX } from './receipt.ts';
+import { statusesByOutcome, STEPS_MAX } from './receipt.ts';
 import { either } from '#shared/sql.ts';
 
 /** `event.history` with one more step; `step` is SQL for an object of JSON. The oldest give way. */
@@ -58,21 +58,19 @@ export const REQUEUE_REPEATED = `
   WHERE id = @event AND again > 0 AND outcome = 'PENDING'
     AND (lease_token IS NULL OR lease_token = @lease::text)`;
 
+const CASES = statusesByOutcome
+  .map(
+    ([status, deciding]) => `WHEN EXISTS (SELECT 1 FROM event
+      WHERE receipt = receipt.number AND outcome IN ('${deciding.join("', '")}')) THEN '${status}'`,
+  )
+  .join(' ');
+
 /**
  * Brings receipts' statuses in line with their events' outcomes. To be run in the transaction that
  * changed an outcome. Parameter: `receipts`, their numbers.
  */
 export const REFRESH_RECEIPT_STATUS = `
-  UPDATE receipt SET status = CASE
-    WHEN EXISTS (SELECT 1 FROM event WHERE receipt = receipt.number AND outcome = 'PENDING')
-      THEN 'ACCEPTED'
-    WHEN EXISTS (SELECT 1 FROM event WHERE receipt = receipt.number AND outcome = 'FAILED')
-      THEN 'FAILED'
-    WHEN EXISTS (SELECT 1 FROM event
-      WHERE receipt = receipt.number AND outcome IN ('UNMATCHED', 'REJECTED'))
-      THEN 'UNMATCHED'
-    ELSE 'PROCESSED'
-  END
+  UPDATE receipt SET status = CASE ${CASES} ELSE 'PROCESSED' END
   WHERE number = ANY(@receipts::bigint[])`;
 
 export const SET_LEADS = 'UPDATE event SET lead_ids = @leadIds WHERE id = @event';

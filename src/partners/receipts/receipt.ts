@@ -22,11 +22,15 @@ export type Outcome = keyof typeof eventOutcomes;
 
 export const receiptStatuses = codesOf(receiptStates);
 
-/**
- * ACCEPTED while an event is PENDING, then FAILED when one ended so, UNMATCHED when one found nobody
- * or named nobody (UNMATCHED, REJECTED), else PROCESSED.
- */
+/** Decided by `statusesByOutcome`. */
 export type ReceiptStatus = keyof typeof receiptStates;
+
+/** The first status counts of which an event has one of the outcomes; without any it is PROCESSED. */
+export const statusesByOutcome: readonly [ReceiptStatus, readonly Outcome[]][] = [
+  ['ACCEPTED', ['PENDING']],
+  ['FAILED', ['FAILED']],
+  ['UNMATCHED', ['UNMATCHED', 'REJECTED']],
+];
 
 export const erasures = codesOf(erasureStates);
 
@@ -176,10 +180,9 @@ export type ReceiptDetail = Receipt & {
 
 /** The status of a receipt with events of these outcomes. */
 export function statusOf(outcomesOfEvents: readonly Outcome[]): ReceiptStatus {
-  if (outcomesOfEvents.includes('PENDING')) return 'ACCEPTED';
-  if (outcomesOfEvents.includes('FAILED')) return 'FAILED';
-  const hasMissed = outcomesOfEvents.some((one) => one === 'UNMATCHED' || one === 'REJECTED');
-  return hasMissed ? 'UNMATCHED' : 'PROCESSED';
+  const isAmong = (outcome: Outcome): boolean => outcomesOfEvents.includes(outcome);
+  const decisive = statusesByOutcome.find(([, deciding]) => deciding.some(isAmong));
+  return decisive?.[0] ?? 'PROCESSED';
 }
 
 export type EventErrorCode = keyof typeof eventReasons;
