@@ -8,7 +8,13 @@ import {
   readPage,
 } from '#shared/pagination/page.ts';
 import type { Statements } from '#shared/database.ts';
-import { type Consumer, type ConsumerStatus, nextExpiry, statusAt } from './consumer.ts';
+import {
+  type Consumer,
+  type ConsumerStatus,
+  foldConsumerName,
+  nextExpiry,
+  statusAt,
+} from './consumer.ts';
 import { listConsumers } from './stored-consumers.ts';
 
 /** Every condition that is given must hold. */
@@ -59,13 +65,11 @@ function fits(consumer: Consumer, filter: ConsumerFilter, now: number): boolean 
 }
 
 function isNamed({ name, id, keys }: Consumer, text: string): boolean {
-  const wanted = fold(text);
+  const wanted = foldConsumerName(text);
   return [name, id, ...keys.map(({ keyId }) => keyId)].some((known) =>
-    fold(known).includes(wanted),
+    foldConsumerName(known).includes(wanted),
   );
 }
-
-const fold = (text: string): string => text.normalize('NFC').toUpperCase().toLowerCase();
 
 /** Whoever may see it sees all of it. */
 const CONSUMERS = {

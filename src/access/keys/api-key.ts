@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { DAY } from '#shared/clock.ts';
-import { sha256, sha256Hex } from '#shared/crypto/hash.ts';
+import { sha256 } from '#shared/crypto/hash.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { refuse } from '#shared/errors.ts';
 import { base62OfUint32, randomBase62 } from '#shared/ids.ts';
@@ -25,7 +25,8 @@ export function createApiKey(random: (length: number) => string = randomBase62):
   const keyId = random(KEY_ID_CHARACTERS) as KeyId;
   const checked = `${PREFIX}${keyId}_${random(SECRET_CHARACTERS)}`;
   const text = checked + checksumOf(checked);
-  return { key: new Secret(text), keyId, digest: digestOf(text), last4: text.slice(-4) };
+  // A plain hash suffices: the secret has 190 random bits.
+  return { key: new Secret(text), keyId, digest: sha256(text), last4: text.slice(-4) };
 }
 
 /**
@@ -37,16 +38,6 @@ export function keyIdOf(text: string): KeyId | undefined {
   const checksum = checksumOf(text.slice(0, CHECKED_CHARACTERS));
   if (text.slice(-CHECKSUM_CHARACTERS) !== checksum) return undefined;
   return text.slice(PREFIX.length, PREFIX.length + KEY_ID_CHARACTERS) as KeyId;
-}
-
-/** The digest in hexadecimal: a third of the cost of one in a buffer, so the hot path's choice. */
-export function hexDigestOf(text: string): string {
-  return sha256Hex(text);
-}
-
-/** Digest that stands in the store for a key. A plain hash suffices: the secret has 190 random bits. */
-export function digestOf(text: string): Buffer {
-  return sha256(text);
 }
 
 /** CRC-32 of all before it, as 6 base62 digits. */
