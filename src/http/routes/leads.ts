@@ -15,7 +15,7 @@ import type { AreaContext, HttpApp } from '../context.ts';
 import { requireLeadGrant, visibilityOf } from '../auth/key-access.ts';
 import { nextLink, REVALIDATED } from '../responses/headers.ts';
 import { cacheStatus, renderOnce, sendRendered } from '../responses/send-read.ts';
-import { describeRoute, keyHeaders } from '../route.ts';
+import { describeRoute } from '../route.ts';
 import { createReadMetrics } from '../telemetry/requests.ts';
 import { leadParams, pageParameters, sinceParameter } from '../requests/parameters.ts';
 
@@ -116,7 +116,7 @@ const listRoute = describeRoute({
   ok: { 200: { description: 'One page of leads.', schema: leadListOut } },
   notModified: true,
   sends,
-  headers: [...leadHeaders, ...keyHeaders, 'Link'],
+  headers: [...leadHeaders, 'Link'],
   problems: ['invalid-cursor', ...leadProblems],
 });
 
