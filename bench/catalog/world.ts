@@ -37,7 +37,7 @@ export function openCatalog({
     clock: systemClock,
     cursors,
     ...createSpecThreads({ clock: systemClock }),
-    rules: () => ({ types: [], sources: [], findings: 'block', compatibility: 'warn' }),
+    rules: () => ({ types: [], sources: [], public: [], findings: 'block', compatibility: 'warn' }),
   });
 }
 

@@ -54,8 +54,8 @@ export function jobOwnerOf({ workspaceId, signal, actor: { subject } }: Caller):
 /** Rules of the catalog as the configuration has them; `types` and `sources` are those that it adds. */
 export type CatalogRules = Words &
   Pick<Catalog, 'findings' | 'compatibility'> & {
-    /** Workspaces whose published artifacts anybody may find; default none. */
-    public?: readonly string[];
+    /** Workspaces whose published artifacts anybody may find. */
+    public: readonly string[];
   };
 
 /** `rules`: those in force; a reload may replace what it returns. */
@@ -78,7 +78,7 @@ export function createCatalog({ rules, checkSpec, diffSpecs, ...others }: Catalo
       return { types: [...coreTypes, ...types], sources: [...coreSources, ...sources] };
     },
     get publicWorkspaces() {
-      return rules().public ?? [];
+      return rules().public;
     },
     get findings() {
       return rules().findings;

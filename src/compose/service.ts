@@ -172,7 +172,7 @@ async function createServers(
   app: App,
   state: ServingState,
   limits: Start['limits'],
-): Promise<{ public: HttpApp; operations?: HttpApp }> {
+): Promise<{ public: HttpApp; operations?: { fastify: HttpApp; port: number } }> {
   const { config, clock, log, registry, tracing, bodies, bearer } = app;
   const { access, leads, claimedLeads, partners, partnerRegistry, trackerWebhook } = app;
   const { opsPort, trustProxy, cors, refusedPerMinute, securityContact } = config.server;
@@ -211,7 +211,8 @@ async function createServers(
   if (opsPort === undefined)
     return { public: createPublicServer(options, useCases, { portal, operations: reports }) };
   // Its own requests are not worth measuring, and a registry takes each metric once.
-  const operations = createOperationsServer({ ...options, metrics: new Registry() }, reports);
+  const fastify = createOperationsServer({ ...options, metrics: new Registry() }, reports);
+  const operations = { fastify, port: opsPort };
   return { public: createPublicServer(options, useCases, { portal }), operations };
 }
 
@@ -227,9 +228,9 @@ async function openPortal(app: App, { readiness }: ServiceReports): Promise<Area
 /** Health and metrics come first, and tell of a stop until the public server has ended. */
 async function listenForOperations(
   { config, clock, cleanup }: App,
-  fastify: HttpApp,
+  { fastify, port }: { fastify: HttpApp; port: number },
 ): Promise<void> {
-  const { host, opsPort: port = 0 } = config.server;
+  const { host } = config.server;
   await listen(fastify, { host, port, setBy: 'server.opsPort' });
   cleanup.defer(() => closeInTime(fastify, clock, clock.monotonicMs()));
 }

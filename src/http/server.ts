@@ -67,7 +67,7 @@ export type ServerOptions = {
   /** Without a slash at its end; a function, because a free port is known only when listening. */
   publicUrl: () => string;
   /** As Fastify's: whose `X-Forwarded-*` headers are believed. Default false. */
-  trustProxy?: boolean | string | string[];
+  trustProxy?: boolean | string[];
   /** Whose pages may read leads and the catalog; default nobody's. */
   corsOrigins?: readonly string[];
   limits?: Partial<ServerLimits>;

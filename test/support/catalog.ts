@@ -16,6 +16,7 @@ export const petApi = (...paths: string[]) => ({
 export const catalogRules: CatalogRules = {
   types: ['DASHBOARD'],
   sources: ['CRAWLER'],
+  public: [],
   findings: 'block',
   compatibility: 'warn',
 };

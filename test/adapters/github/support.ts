@@ -38,6 +38,7 @@ export function createParts(overrides: Partial<TrackerConnection> = {}): Adapter
     credential: { token: new Secret(TOKEN) },
     requestTimeoutMs: 60_000,
     clock,
+    userAgent: 'trackport-test',
     ...overrides,
   });
   const repository = createRepository(client, NAME, clock);

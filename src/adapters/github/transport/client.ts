@@ -52,7 +52,7 @@ type TrackerApi = {
   apiUrl: string;
   clock: Clock;
   /** Goes in front of Octokit's own `User-Agent`. */
-  userAgent?: string;
+  userAgent: string;
   onExchange?: (exchange: TrackerExchange) => void;
 };
 
@@ -196,12 +196,7 @@ type Exchanges = {
 };
 
 /** Octokit without plugins that wait: it builds requests, `exchange` decides what responses mean. */
-function createExchanges({
-  apiUrl,
-  clock,
-  userAgent = 'trackport',
-  onExchange,
-}: TrackerApi): Exchanges {
+function createExchanges({ apiUrl, clock, userAgent, onExchange }: TrackerApi): Exchanges {
   const octokit = new Octokit({ baseUrl: apiUrl, userAgent, log: noOctokitLog });
   const limits = createRateLimits(clock);
 

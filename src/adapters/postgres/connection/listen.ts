@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { type Clock, SECOND, sleepUntilAborted, systemClock } from '#shared/clock.ts';
+import { SECOND, sleepUntilAborted, systemClock } from '#shared/clock.ts';
 import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
 import type { Database } from '#shared/database.ts';
 
@@ -14,7 +14,6 @@ type Listener = { channel: string; onNotified: () => void };
 /** Those who listen now, on one connection; `joined` wakes it when one more does. */
 type Audience = {
   config: pg.ClientConfig;
-  clock: Clock;
   listeners: Set<Listener>;
   joined: AbortController;
 };
@@ -23,12 +22,9 @@ type Audience = {
  * Listens for everybody on one connection of its own, which is there while anybody does, and makes another one
  * whenever it breaks. What is notified in between is lost; `onNotified` is called after it. `config`: how to connect.
  */
-export function createListening(
-  config: pg.ClientConfig,
-  clock: Clock = systemClock,
-): Database['listen'] {
+export function createListening(config: pg.ClientConfig): Database['listen'] {
   const joined = new AbortController();
-  const audience: Audience = { config, clock, listeners: new Set(), joined };
+  const audience: Audience = { config, listeners: new Set(), joined };
   let listening: { closing: AbortController; ended: Promise<void> } | undefined;
   const begin = () => {
     const closing = new AbortController();
@@ -59,13 +55,12 @@ async function keepHearing(audience: Audience, closing: AbortSignal): Promise<vo
   while (!closing.aborted) {
     await hear(audience, onHeard, closing).catch(() => undefined);
     failures += 1;
-    await sleepUntilAborted(audience.clock, waitMsAfter(WAITS, failures), closing);
+    await sleepUntilAborted(systemClock, waitMsAfter(WAITS, failures), closing);
   }
 }
 
 /** Resolves or rejects when the connection is of no use any more. */
 async function hear(audience: Audience, onHeard: () => void, closing: AbortSignal): Promise<void> {
-  const { clock } = audience;
   const client = new pg.Client(audience.config);
   const ended = new AbortController();
   for (const event of ['end', 'error'] as const) client.on(event, () => ended.abort());
@@ -84,10 +79,14 @@ async function hear(audience: Audience, onHeard: () => void, closing: AbortSigna
       onHeard();
       for (const one of listeners) if (!heard.has(one)) one.onNotified();
       for (const one of listeners) heard.add(one);
-      await sleepUntilAborted(clock, ASK_EVERY_MS, AbortSignal.any([over, audience.joined.signal]));
+      await sleepUntilAborted(
+        systemClock,
+        ASK_EVERY_MS,
+        AbortSignal.any([over, audience.joined.signal]),
+      );
     }
   } finally {
     const left = client.end().catch(() => undefined);
-    await Promise.race([left, clock.sleep(END_WITHIN_MS, { unref: true })]);
+    await Promise.race([left, systemClock.sleep(END_WITHIN_MS, { unref: true })]);
   }
 }

@@ -38,7 +38,7 @@ describe('a call', () => {
       .get(PATH)
       .query({ after: 'a b' })
       .reply(200, { ok: true, unknown: 1 }, { 'x-more': 'yes' });
-    const { client } = createParts({ userAgent: 'trackport-test' });
+    const { client } = createParts();
     const answer = await client.request(ROUTE, { ...NAMED, after: 'a b' }, shape);
     expect(answer).toMatchObject({ kind: 'success', status: 200, data: { ok: true } });
     expect(answer.headers['x-more']).toBe('yes');

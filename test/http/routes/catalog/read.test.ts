@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Call, openWorld } from '../../../support/world.ts';
-import { petstore } from '../../../support/catalog.ts';
+import { catalogRules, petstore } from '../../../support/catalog.ts';
 
 async function publish(call: Call, facts: object = {}): Promise<void> {
   const made = await call('POST', '', { body: { ...petstore, ...facts } });
@@ -163,7 +163,7 @@ describe('the list', () => {
     let types: string[] = ['DASHBOARD'];
     const { callCatalog: call } = openWorld({
       catalog: {
-        rules: () => ({ types, sources: [], findings: 'block', compatibility: 'warn' }),
+        rules: () => ({ ...catalogRules, types }),
       },
     });
     expect((await call('GET', '?type=DASHBOARD')).status).toBe(200);

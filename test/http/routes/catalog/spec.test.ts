@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { DAY } from '#shared/clock.ts';
+import { catalogRules } from '../../../support/catalog.ts';
 import { type Call, openWorld } from '../../../support/world.ts';
 
 const content = { type: 'API', owner: 'team-a', title: 'Pet store' };
@@ -13,7 +14,7 @@ const any = { 'if-match': '*' };
 async function open(facts: object = {}) {
   const opened = openWorld({
     catalog: {
-      rules: () => ({ types: [], sources: [], findings: 'warn', compatibility: 'warn' }),
+      rules: () => ({ ...catalogRules, findings: 'warn' }),
     },
   });
   await make(opened.callCatalog, facts);
