@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
-import { runCli, type Failure, renderFailure, toFailure } from '#cli/cli.ts';
+import { renderFailure, runCli, toFailure } from '#cli/cli.ts';
 import { askLine, type Terminal } from '#cli/command.ts';
 import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';
 import { createLogOutput, type LogOutput, READER_WAIT_MS } from '#adapters/pino/log.ts';
-import { EXIT_FAILED, StartError } from '#compose/start-error.ts';
+import { EXIT_FAILED } from '#compose/start-error.ts';
 
 /**
  * The whole program: runs one command line and ends the process. Exit code 0 when it did its work, 2 for what no later
@@ -21,7 +21,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     await runCli(argv, { terminal, clock: systemClock, environment: process.env, logOutput });
     await exit(0, logOutput);
   } catch (error) {
-    const failure = explain(error);
+    const failure = toFailure(error);
     const text = renderFailure(failure, { isJson: argv.includes('--json') });
     if (text !== '') terminal.note(text);
     await exit(failure.exitCode, logOutput);
@@ -44,12 +44,6 @@ async function exit(code: number, logOutput: LogOutput): Promise<void> {
 
 function untilWritten(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => void stream.write('', () => resolve()));
-}
-
-function explain(error: unknown): Failure {
-  return error instanceof StartError
-    ? { exitCode: error.exitCode, code: 'start-failed', detail: error.message }
-    : toFailure(error);
 }
 
 function createTerminal(): Terminal {

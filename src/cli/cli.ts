@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import { Command, CommanderError } from 'commander';
 import type { Program } from '#compose/service.ts';
+import { StartError } from '#compose/start-error.ts';
 import { loadConfig } from '#config/load.ts';
 import { ConfigError } from '#config/problems.ts';
 import type { Config } from '#config/schema/schema.ts';
@@ -219,8 +220,8 @@ function actorOfUser(): Actor {
   }
 }
 
-export type Failure = {
-  /** 2 for a wrong configuration or command line, 1 for everything else. */
+type Failure = {
+  /** 2 for what no later try can change, such as a wrong configuration or command line; 1 for everything else. */
   exitCode: 1 | 2;
   /** Stable: `usage`, `invalid-configuration`, `failed`, `start-failed` or an error code of the API. */
   code: string;
@@ -235,6 +236,8 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof UsageError) return { exitCode: 2, code: 'usage', detail: error.message };
   if (error instanceof CommandFailure)
     return { exitCode: 1, code: 'failed', detail: error.message };
+  if (error instanceof StartError)
+    return { exitCode: error.exitCode, code: 'start-failed', detail: error.message };
   if (error instanceof ConfigError) {
     const { message: detail, problems } = error;
     return { exitCode: 2, code: 'invalid-configuration', detail, facts: { problems } };

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { CommandFailure, UsageError } from '#cli/command.ts';
 import { renderFailure, toFailure } from '#cli/cli.ts';
+import { StartError } from '#compose/start-error.ts';
+import { StoreRefusal } from '#shared/database.ts';
 import { describeBug } from '#shared/log.ts';
 import { ConfigError } from '#config/problems.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -24,6 +26,16 @@ describe('a failure of a command', () => {
         detail: 'trackport.yaml has a problem:\n  server.port: found -1, expected a port',
         facts: { problems: [problem] },
       },
+    ],
+    [
+      'a start that failed, which may succeed later',
+      new StartError('The port is in use.'),
+      { exitCode: 1, code: 'start-failed', detail: 'The port is in use.' },
+    ],
+    [
+      'a store that is somebody else’s',
+      new StartError('It is in use.', { cause: new StoreRefusal('another') }),
+      { exitCode: 2, code: 'start-failed', detail: 'It is in use.' },
     ],
     [
       'a result that is a failure',
