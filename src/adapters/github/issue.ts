@@ -31,36 +31,29 @@ export function isName(name: string): boolean {
 
 const named = z.object({ name: z.string().refine(isName) });
 
-/**
- * Undefined for a field without a value: there is nothing to clear.
- * @see https://docs.github.com/en/rest/issues/issue-field-values
- */
-const fieldValue = z
-  .object({
-    issue_field_id: z.int(),
-    issue_field_name: z.string().refine(isName).catch(''),
-    data_type: z.string().refine(isName).catch(''),
-    value: z.union([z.number(), z.string(), z.null()]).catch(''),
-    single_select_option: named.nullish().catch(undefined),
-    multi_select_options: firstOf(named.optional().catch(undefined)).nullish().catch(undefined),
-  })
-  .transform(({ issue_field_id: id, issue_field_name: name, data_type: kind, ...wire }) => {
-    const value = valueOf(kind, wire);
-    return value === null ? undefined : { id, name, kind, value };
-  });
+/** @see https://docs.github.com/en/rest/issues/issue-field-values */
+const wireFieldValue = z.object({
+  issue_field_id: z.int(),
+  issue_field_name: z.string().refine(isName).catch(''),
+  data_type: z.string().refine(isName).catch(''),
+  value: z.union([z.number(), z.string(), z.null()]).catch(''),
+  single_select_option: named.nullish().catch(undefined),
+  multi_select_options: firstOf(named.optional().catch(undefined)).nullish().catch(undefined),
+});
+
+/** Undefined for a field without a value: there is nothing to clear. */
+const fieldValue = wireFieldValue.transform((wire) => {
+  const { issue_field_id: id, issue_field_name: name, data_type: kind } = wire;
+  const value = valueOf(wire);
+  return value === null ? undefined : { id, name, kind, value };
+});
 
 export const fieldValuesSchema = firstOf(fieldValue.optional().catch(undefined)).transform(
   (values) => values.filter((value) => value !== undefined),
 );
 
-function valueOf(
-  kind: string,
-  wire: {
-    value: string | number | null;
-    single_select_option?: { name: string } | null;
-    multi_select_options?: readonly ({ name: string } | undefined)[] | null;
-  },
-): FieldValue['value'] | null {
+function valueOf(wire: z.infer<typeof wireFieldValue>): FieldValue['value'] | null {
+  const { data_type: kind } = wire;
   if (kind === 'multi_select')
     return present((wire.multi_select_options ?? []).map((option) => option?.name));
   const value = wire.single_select_option?.name ?? wire.value;
@@ -71,45 +64,30 @@ function valueOf(
 }
 
 /**
- * An issue of the REST API and of webhooks, reduced to what a lead needs. Tolerates what the API is
- * known to send: deleted accounts, labels as text, missing bodies, keys that are new or gone.
+ * An issue of the REST API and of webhooks. Tolerates what the API is known to send: deleted accounts, labels as
+ * text, missing bodies, keys that are new or gone.
  * @see https://docs.github.com/en/rest/issues/issues
  */
-export const issueSchema = z
-  .object({
-    number: z.int().positive(),
-    html_url: z.string().nullish().catch(undefined),
-    title: z.string(),
-    body: z.string().nullish(),
-    state: z.enum(['open', 'closed']),
-    labels: firstOf(label),
-    assignees: firstOf(account).nullish(),
-    user: account,
-    type: named.nullish().catch(undefined),
-    issue_field_values: fieldValuesSchema.nullish().catch(undefined),
-    created_at: instant,
-    updated_at: instant,
-    pull_request: z.unknown().optional(),
-  })
-  .transform(toIssue);
+const wireIssue = z.object({
+  number: z.int().positive(),
+  html_url: z.string().nullish().catch(undefined),
+  title: z.string(),
+  body: z.string().nullish(),
+  state: z.enum(['open', 'closed']),
+  labels: firstOf(label),
+  assignees: firstOf(account).nullish(),
+  user: account,
+  type: named.nullish().catch(undefined),
+  issue_field_values: fieldValuesSchema.nullish().catch(undefined),
+  created_at: instant,
+  updated_at: instant,
+  pull_request: z.unknown().optional(),
+});
 
-type WireIssue = {
-  number: number;
-  html_url?: string | null;
-  title: string;
-  body?: string | null;
-  state: 'open' | 'closed';
-  labels: readonly z.infer<typeof label>[];
-  assignees?: readonly z.infer<typeof account>[] | null;
-  user?: z.infer<typeof account>;
-  type?: z.infer<typeof named> | null;
-  issue_field_values?: readonly FieldValue[] | null;
-  created_at: number;
-  updated_at: number;
-  pull_request?: unknown;
-};
+/** Reduced to what a lead needs. */
+export const issueSchema = wireIssue.transform(toIssue);
 
-function toIssue(wire: WireIssue): Issue {
+function toIssue(wire: z.infer<typeof wireIssue>): Issue {
   return {
     number: wire.number,
     ...(typeof wire.html_url === 'string' && { url: wire.html_url }),
