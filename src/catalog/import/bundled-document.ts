@@ -1,4 +1,10 @@
-import { escapePointer, isRecord, unescapePointer, valueAt } from '#shared/text/json.ts';
+import {
+  decodePercent,
+  escapePointer,
+  isRecord,
+  unescapeFragment,
+  valueAt,
+} from '#shared/text/json.ts';
 import { SPEC_DEPTH_MAX } from '../version/artifact.ts';
 import { kindBelow, type PlaceKind } from '../spec/places.ts';
 
@@ -17,7 +23,7 @@ export function isDataPlace(document: Json, pointer: string, value: unknown): bo
     const below = at === path.length - 1 ? value : {};
     // A list has indices, which are no names.
     if (!/^\d+$/.test(part) || kind !== 'object')
-      kind = kindBelow(kind, nameOf(part), below, document);
+      kind = kindBelow(kind, unescapeFragment(part), below, document);
     if (kind === 'data') return true;
   }
   return false;
@@ -109,7 +115,8 @@ const NAMES: ReadonlySet<PlaceKind> = new Set([
 function inlined(value: unknown, { document, moved }: Finishing): unknown {
   const target = isRecord(value) ? value['$ref'] : undefined;
   if (typeof target !== 'string' || !target.startsWith('#/')) return value;
-  const found = valueAt(document, decode(reference(target, moved).slice(1)));
+  const pointer = reference(target, moved).slice(1);
+  const found = valueAt(document, decodePercent(pointer) ?? pointer);
   return isRecord(found) ? structuredClone(found) : value;
 }
 
@@ -123,7 +130,7 @@ function finishMapping(discriminator: unknown, moved: Moved): void {
 /** With what no address may have in percent, and where it leads to now. */
 function reference(target: string, moved: Moved): string {
   if (!target.startsWith('#/')) return target;
-  const pointer = decode(target.slice(1));
+  const pointer = decodePercent(target.slice(1)) ?? target.slice(1);
   const former = [...moved.keys()].find((at) => pointer === at || pointer.startsWith(`${at}/`));
   if (former !== undefined)
     return reference(`#${moved.get(former)}${encode(pointer.slice(former.length))}`, new Map());
@@ -132,16 +139,4 @@ function reference(target: string, moved: Moved): string {
 
 function encode(pointer: string): string {
   return encodeURI(pointer).replaceAll('#', '%23');
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-function nameOf(part: string): string {
-  return unescapePointer(decode(part));
 }

@@ -9,7 +9,7 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml';
-import { unescapePointer } from '#shared/text/json.ts';
+import { unescapeFragment } from '#shared/text/json.ts';
 import { memoize } from '#shared/caching.ts';
 import { parseYaml, placeAt, readYaml, type TextPlace } from '#shared/text/yaml.ts';
 import type { ImportFile, ImportForm } from './import-file.ts';
@@ -48,24 +48,10 @@ function readFile({ bytes }: ImportFile): FindPlace | undefined {
 }
 
 function pathInFile(pointer: string, form: ImportForm): readonly string[] {
-  const [first = '', ...rest] = partsOf(pointer);
+  const [first = '', ...rest] = pointer.replace(/^#/, '').split('/').slice(1).map(unescapeFragment);
   if (form === 'artifact') return [first, ...rest];
   if (first === 'spec') return rest;
   return FIELDS_OF_DOCUMENT.get(first) ?? ['info'];
-}
-
-/** The names of a JSON Pointer that stands as a URI fragment (RFC 6901 §6). */
-function partsOf(pointer: string): string[] {
-  const parts = pointer.replace(/^#/, '').split('/').slice(1);
-  return parts.map((part) => unescapePointer(decode(part)));
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 /** Faults of the text of a file that is neither one YAML document nor one JSON text. */

@@ -1,6 +1,6 @@
 /** The small parts that others are made of, and framed texts. Every text is escaped; addresses are looked at. */
 import type { Standing, Urgency } from '#shared/outcomes/entry.ts';
-import { unescapePointer } from '#shared/text/json.ts';
+import { unescapeFragment } from '#shared/text/json.ts';
 import { html, type Html, type HtmlValue, safeHref } from '../html.ts';
 
 /** Colour and shape; see the sheet. */
@@ -45,26 +45,12 @@ export function copyable(id: string, text: string, what: string): Html {
 
 /** Place in a document, by its JSON Pointer: `paths › /leads/{id} › get`. */
 export function place(pointer: string): Html {
-  const parts = pointer.split('/').slice(1).map(unescapePart);
+  const parts = pointer.split('/').slice(1).map(unescapeFragment);
   const text = cut(parts.join(' › ') || 'the document', PLACE_LENGTH_MAX);
   return html`<code class="place">${text}</code>`;
 }
 
 const PLACE_LENGTH_MAX = 160;
-
-/** RFC 6901: first the percent signs of the fragment form, then its own escapes. */
-function unescapePart(part: string): string {
-  const text = /%[0-9a-f]{2}/i.test(part) ? decoded(part) : part;
-  return unescapePointer(text);
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
-}
 
 /** Somebody's note as a sentence. */
 export function sentence(text: string): Html {

@@ -171,6 +171,20 @@ export function unescapePointer(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
+/** The same for a part of a pointer that is a URI's fragment (RFC 6901 section 6). */
+export function unescapeFragment(part: string): string {
+  return unescapePointer(decodePercent(part) ?? part);
+}
+
+/** A part of an address without its percent escapes; undefined where one of them is malformed. */
+export function decodePercent(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The value at a path of names and indices, or undefined when nothing is there.
  * Only own properties count, so that a path can never reach a prototype.

@@ -1,4 +1,4 @@
-import { escapePointer, isRecord, valueAt } from '#shared/text/json.ts';
+import { decodePercent, escapePointer, isRecord, valueAt } from '#shared/text/json.ts';
 import { kindBelow, type PlaceKind } from '../places.ts';
 
 /** A `$ref` that leads nowhere: JSON Pointer of the object that holds it, and what it says. */
@@ -60,7 +60,7 @@ function leadsSomewhere(root: object, first: string, { anchors }: Found): boolea
   for (;;) {
     if (passed.has(target)) return false;
     passed.add(target);
-    const fragment = decode(target.slice(1));
+    const fragment = decodePercent(target.slice(1));
     if (fragment === undefined) return false;
     if (fragment !== '' && !fragment.startsWith('/'))
       return anchors.get(root)?.has(fragment) === true;
@@ -69,13 +69,5 @@ function leadsSomewhere(root: object, first: string, { anchors }: Found): boolea
     const next = isRecord(value) && !isResource(value) ? value['$ref'] : undefined;
     if (typeof next !== 'string' || !next.startsWith('#')) return true;
     target = next;
-  }
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
   }
 }
