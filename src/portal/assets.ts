@@ -3,7 +3,6 @@
  * still gets the new ones after an update; read once, at the first page.
  */
 import { readFileSync } from 'node:fs';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { programUrl } from '#shared/program.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -23,8 +22,7 @@ type AssetName = keyof typeof MEDIA_TYPES;
 type Asset = {
   mediaType: string;
   etag: string;
-  /** By the name of the encoding. */
-  bodies: Readonly<Record<'identity' | 'gzip' | 'br', Buffer>>;
+  body: Buffer;
 };
 
 let loaded: ReadonlyMap<string, Asset & { name: AssetName }> | undefined;
@@ -48,9 +46,8 @@ function assets(): ReadonlyMap<string, Asset & { name: AssetName }> {
 function load(name: AssetName): [string, Asset & { name: AssetName }] {
   const body = readFileSync(programUrl(`assets/portal/${name}`));
   const digest = sha256(body).toString('hex').slice(0, 16);
-  const bodies = { identity: body, gzip: gzipSync(body), br: brotliCompressSync(body) };
   const mediaType = MEDIA_TYPES[name];
-  return [name.replace('.', `-${digest}.`), { name, mediaType, etag: `"${digest}"`, bodies }];
+  return [name.replace('.', `-${digest}.`), { name, mediaType, etag: `"${digest}"`, body }];
 }
 
 /** A year; what is named by its digest never changes. */
@@ -66,24 +63,15 @@ export function addAssetRoutes(app: HttpApp): void {
   });
 }
 
-function sendAsset({ headers }: FastifyRequest, reply: FastifyReply, asset: Asset) {
-  const encoding = encodingFor(headers['accept-encoding'] ?? '');
-  const etag = encoding === 'identity' ? asset.etag : asset.etag.replace(/"$/, `-${encoding}"`);
+function sendAsset(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { mediaType, etag, body }: Asset,
+) {
   reply
     .header('etag', etag)
     .header('cache-control', CACHE_CONTROL)
-    .header('vary', 'Accept-Encoding')
     .header('cross-origin-resource-policy', 'same-origin');
   if (matchesNone(headers['if-none-match'], etag)) return reply.code(304).send();
-  if (encoding !== 'identity') reply.header('content-encoding', encoding);
-  return reply.header('content-type', asset.mediaType).send(asset.bodies[encoding]);
-}
-
-/** The smallest that is taken; `q=0` refuses one. */
-function encodingFor(accepted: string): keyof Asset['bodies'] {
-  const isTaken = (name: string): boolean =>
-    new RegExp(`(?:^|,)\\s*${name}\\s*(?:;\\s*q=(?!0(?:\\.0*)?\\s*(?:,|$))|,|$)`, 'i').test(
-      accepted,
-    );
-  return (['br', 'gzip'] as const).find(isTaken) ?? 'identity';
+  return reply.header('content-type', mediaType).send(body);
 }
