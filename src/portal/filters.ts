@@ -1,10 +1,9 @@
 /** Filters of lists, as their addresses have them: what a form leaves empty is none. */
 import { z } from 'zod';
 import { DAY, MINUTE } from '#shared/clock.ts';
+import { CURSOR_CHARACTERS_MAX } from '#shared/pagination/page.ts';
 
 const TEXT_CHARACTERS_MAX = 512;
-/** A cursor carries the filters, each of them as long as it may be. */
-const CURSOR_CHARACTERS_MAX = 6144;
 
 /** Text of at most so many characters, default 512; an empty one is none. */
 export const textFilter = (charactersMax = TEXT_CHARACTERS_MAX) =>

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { LEAD_ID } from '#leads/model/lead-out.ts';
 import { parseSince } from '#shared/clock.ts';
+import { CURSOR_CHARACTERS_MAX } from '#shared/pagination/page.ts';
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 50;
-/** Longer than any cursor of ours, so that one with something added is reported as altered. */
-const CURSOR_CHARACTERS_MAX = 7168;
+/** Beyond any cursor of ours, so that one with something added is reported as altered. */
+const ADDED_CHARACTERS_MAX = 1024;
 
 /** Number of items on a page, as a whole decimal number: no sign, blanks, exponent or fraction. */
 export function limitUpTo(max: number, byDefault: number) {
@@ -26,7 +27,7 @@ export function limitUpTo(max: number, byDefault: number) {
 /** An opaque cursor. */
 export const cursorParameter = z
   .string('must be given once')
-  .max(CURSOR_CHARACTERS_MAX, 'is too long');
+  .max(CURSOR_CHARACTERS_MAX + ADDED_CHARACTERS_MAX, 'is too long');
 
 /** The two query parameters of every list. */
 export const pageParameters = {

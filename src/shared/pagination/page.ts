@@ -4,8 +4,8 @@ import { TrackportError } from '../errors.ts';
 import { hmacSha256, sameDigest } from '../crypto/hash.ts';
 
 const MAC_BYTES = 16;
-/** Enough for any filters that fit into an address. */
-const CURSOR_CHARACTERS_MAX = 6144;
+/** A cursor carries the filters: enough for any that fit into an address. */
+export const CURSOR_CHARACTERS_MAX = 6144;
 
 /** Stands in every list beside its `items`. */
 export const paginationOut = z
