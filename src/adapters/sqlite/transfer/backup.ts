@@ -4,13 +4,12 @@ import BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/progress.ts';
-import type { TableDigest } from './digest.ts';
 import { readMigrationState, shippedMigrations } from '../../migrations.ts';
 import { unavailable } from '#shared/database.ts';
 import { guard } from '../connection/errors.ts';
 import { createRunner, statementsOn } from '../connection/statements.ts';
 import { openDraft } from './draft.ts';
-import { type BackupOrigin, countRows, writeManifest } from './tables.ts';
+import { type BackupOrigin, countRows, type TableDigest, writeManifest } from './tables.ts';
 
 export type BackupRequest = BackupOrigin & {
   /** The store's file. */

@@ -20,8 +20,8 @@ export function openDraft(target: string): Draft {
   const file = `${target}.${randomUUID()}.part`;
   closeSync(openSync(file, 'wx', 0o600));
   const discard = (): void => {
-    for (const ending of ['', '-journal', '-wal', '-shm'])
-      rmSync(`${file}${ending}`, { force: true });
+    rmSync(file, { force: true });
+    removeSidecars(file);
   };
   return {
     file,
@@ -34,6 +34,11 @@ export function openDraft(target: string): Draft {
     },
     discard,
   };
+}
+
+/** Removes what SQLite keeps beside a file. */
+export function removeSidecars(file: string): void {
+  for (const ending of ['-journal', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true });
 }
 
 function sync(file: string): void {

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { refuseOtherSchema, shippedMigrations } from '../../migrations.ts';
 import { type Tx, unavailable } from '#shared/database.ts';
@@ -8,7 +8,7 @@ import { createRunner, statementsOn } from '../connection/statements.ts';
 import { refuseUnlessEmpty } from '../../transfer/tables.ts';
 import { refuseOtherFile } from '../migrate.ts';
 import { lockForCommand } from '../service-lock.ts';
-import { openDraft } from './draft.ts';
+import { openDraft, removeSidecars } from './draft.ts';
 
 /** A store that nobody else has open, nor can open. */
 type ExclusiveStore = Tx & {
@@ -95,7 +95,7 @@ export async function replaceEmpty<T>(
     try {
       const result = await make(draft.file);
       guard(() => {
-        removeSidecars(store.file);
+        removeSidecars(store.file); // they would be taken for the new one's
         draft.publish({ replace: true });
       });
       return result;
@@ -105,9 +105,4 @@ export async function replaceEmpty<T>(
   } finally {
     store.close();
   }
-}
-
-/** Files beside an empty store are its own, and would be taken for the new one's. */
-function removeSidecars(file: string): void {
-  for (const ending of ['-journal', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true });
 }

@@ -16,9 +16,9 @@ import {
   digestTable,
   dropManifest,
   listTables,
+  type TableDigest,
   writeManifest,
 } from '#adapters/sqlite/transfer/tables.ts';
-import type { TableDigest } from '#adapters/sqlite/transfer/digest.ts';
 import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
