@@ -1,7 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
-import { createLimiter } from '#access/limit.ts';
 import { createPublicServer } from '#http/server.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
@@ -180,7 +179,7 @@ async function startServer(accept: WriteReceipt) {
     log: silentLog,
     metrics: new Registry(),
     publicUrl: () => 'https://trackport.example.com',
-    refusalLimiter: createLimiter({ clock, limitPerMinute: 300 }),
+    refusedPerMinute: 300,
   };
   const app = createPublicServer(options, {
     ...unservedUseCases(),

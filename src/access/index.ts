@@ -60,7 +60,7 @@ export function createAccess({
     lookUp: (keyId) => lookUpKey(db, keyId),
     recordUse: (keyId, at) => lastUsed.record(keyId, at),
   });
-  const limiter = createLimiter({ clock, limitPerMinute: defaultLimit() });
+  const limiter = createLimiter(clock);
   return {
     authenticate: (headerValue: string | undefined) => authenticator.authenticate(headerValue),
     /** Counts one call of a consumer. */

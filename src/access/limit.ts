@@ -8,21 +8,21 @@ const WINDOWS_MAX = 10_000;
 
 /** Counts calls per name in windows of one minute, in memory. */
 export type Limiter = {
-  /** Counts one call, and says what is left after it. `limitPerMinute` overrides the default for this name. */
-  take(name: string, limitPerMinute?: number): RateLimit & { isExceeded: boolean };
+  /** Counts one call, and says what is left after it. */
+  take(name: string, limitPerMinute: number): RateLimit & { isExceeded: boolean };
 };
 
 /**
  * A name's window starts with its first call. Remembers the 10,000 names that called last; an older
  * one starts afresh.
  */
-export function createLimiter(defaults: { clock: Clock; limitPerMinute: number }): Limiter {
+export function createLimiter(clock: Clock): Limiter {
   const windows = new LRUCache<string, { endsAt: number; used: number }>(
     atMostEntries(WINDOWS_MAX),
   );
   return {
-    take: (name, limitPerMinute = defaults.limitPerMinute) => {
-      const now = defaults.clock.monotonicMs();
+    take: (name, limitPerMinute) => {
+      const now = clock.monotonicMs();
       let window = windows.get(name);
       if (!window || window.endsAt <= now) {
         window = { endsAt: now + WINDOW_MS, used: 0 };

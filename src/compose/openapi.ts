@@ -19,7 +19,7 @@ export async function renderOpenApi(): Promise<string> {
     log: silentLog,
     metrics,
     publicUrl: () => '',
-    refusalLimiter: { take: notServing },
+    refusedPerMinute: 0,
   };
   const app = createPublicServer(options, unservedUseCases(), { operations: unserved });
   try {

@@ -5,7 +5,6 @@
  */
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { Access } from '#access/index.ts';
-import { createLimiter } from '#access/limit.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
 import { createReloadable, takeOver, type TakeOver } from '#config/reload.ts';
 import type { Environment } from '#config/interpolate.ts';
@@ -186,7 +185,7 @@ async function createServers(
     trustProxy: typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy],
     corsOrigins: cors,
     limits,
-    refusalLimiter: createLimiter({ clock, limitPerMinute: refusedPerMinute }),
+    refusedPerMinute,
     parseJson: bodies.parse,
   };
   const reports = createServiceReports({

@@ -9,7 +9,6 @@ import fastify, {
 } from 'fastify';
 import { type ZodTypeProvider, serializerCompiler } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
-import type { Limiter } from '#access/limit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
 import { parseJsonText } from '#shared/text/json.ts';
@@ -71,8 +70,8 @@ export type ServerOptions = {
   /** Whose pages may read leads and the catalog; default nobody's. */
   corsOrigins?: readonly string[];
   limits?: Partial<ServerLimits>;
-  /** Refused credentials by address; its default limit is `server.refusedPerMinute`. */
-  refusalLimiter: Limiter;
+  /** Refused credentials of one address. */
+  refusedPerMinute: number;
   /** Default: here and now. */
   parseJson?: ParseJson;
   /** Without it requests are not traced. */
@@ -182,7 +181,7 @@ export function createServer(options: ServerOptions): { app: HttpApp; context: H
     app.server.emit('request', request, response),
   );
   continueWhenRead(app.server);
-  const rethrowRefusal = createRefusalLimiter(options.refusalLimiter);
+  const rethrowRefusal = createRefusalLimiter(clock, options.refusedPerMinute);
   const backlog = createBacklog();
   const tools = { publicUrl, clock, log, metrics, rethrowRefusal, readBody, backlog };
   return { app, context: { ...tools, problemPages, earlyErrors } };

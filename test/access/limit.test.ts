@@ -5,27 +5,39 @@ import { createFakeClock } from '../support/clock.ts';
 describe('the limit per consumer', () => {
   test('counts down, refuses, and starts again after a minute', async () => {
     const clock = createFakeClock();
-    const limiter = createLimiter({ clock, limitPerMinute: 2 });
-    expect(limiter.take('a')).toEqual({
+    const limiter = createLimiter(clock);
+    expect(limiter.take('a', 2)).toEqual({
       isExceeded: false,
       limitPerMinute: 2,
       remaining: 1,
       resetSeconds: 60,
     });
     await clock.advance(500);
-    expect(limiter.take('a')).toMatchObject({ isExceeded: false, remaining: 0, resetSeconds: 60 });
+    expect(limiter.take('a', 2)).toMatchObject({
+      isExceeded: false,
+      remaining: 0,
+      resetSeconds: 60,
+    });
     await clock.advance(500);
-    expect(limiter.take('a')).toMatchObject({ isExceeded: true, remaining: 0, resetSeconds: 59 });
+    expect(limiter.take('a', 2)).toMatchObject({
+      isExceeded: true,
+      remaining: 0,
+      resetSeconds: 59,
+    });
     await clock.advance(58_999);
-    expect(limiter.take('a')).toMatchObject({ isExceeded: true, resetSeconds: 1 });
+    expect(limiter.take('a', 2)).toMatchObject({ isExceeded: true, resetSeconds: 1 });
     await clock.advance(1);
-    expect(limiter.take('a')).toMatchObject({ isExceeded: false, remaining: 1, resetSeconds: 60 });
+    expect(limiter.take('a', 2)).toMatchObject({
+      isExceeded: false,
+      remaining: 1,
+      resetSeconds: 60,
+    });
   });
 
   test('counts each consumer by itself, with its own limit', () => {
-    const limiter = createLimiter({ clock: createFakeClock(), limitPerMinute: 1 });
-    limiter.take('a');
-    expect(limiter.take('a').isExceeded).toBe(true);
+    const limiter = createLimiter(createFakeClock());
+    limiter.take('a', 1);
+    expect(limiter.take('a', 1).isExceeded).toBe(true);
     expect(limiter.take('b', 3)).toMatchObject({
       isExceeded: false,
       limitPerMinute: 3,
@@ -34,9 +46,9 @@ describe('the limit per consumer', () => {
   });
 
   test('a limit that is lowered in the window never leaves less than nothing', () => {
-    const limiter = createLimiter({ clock: createFakeClock(), limitPerMinute: 10 });
-    limiter.take('a');
-    limiter.take('a');
+    const limiter = createLimiter(createFakeClock());
+    limiter.take('a', 10);
+    limiter.take('a', 10);
     expect(limiter.take('a', 1)).toMatchObject({
       isExceeded: true,
       remaining: 0,
@@ -46,18 +58,18 @@ describe('the limit per consumer', () => {
 
   test('a clock that is set back shuts nobody out for more than a minute', async () => {
     const clock = createFakeClock();
-    const limiter = createLimiter({ clock, limitPerMinute: 1 });
-    limiter.take('a');
+    const limiter = createLimiter(clock);
+    limiter.take('a', 1);
     clock.set(clock.now() - 3_600_000);
-    expect(limiter.take('a')).toMatchObject({ isExceeded: true, resetSeconds: 60 });
+    expect(limiter.take('a', 1)).toMatchObject({ isExceeded: true, resetSeconds: 60 });
     await clock.advance(60_000);
-    expect(limiter.take('a')).toMatchObject({ isExceeded: false, resetSeconds: 60 });
+    expect(limiter.take('a', 1)).toMatchObject({ isExceeded: false, resetSeconds: 60 });
   });
 
   test('what is over it is 429 with the seconds to wait', () => {
-    const limiter = createLimiter({ clock: createFakeClock(), limitPerMinute: 1 });
-    limiter.take('a');
-    expect(() => refuseOverLimit(limiter.take('a'))).toThrow(
+    const limiter = createLimiter(createFakeClock());
+    limiter.take('a', 1);
+    expect(() => refuseOverLimit(limiter.take('a', 1))).toThrow(
       expect.objectContaining({ code: 'quota-exceeded', retryAfterSeconds: 60 }),
     );
   });

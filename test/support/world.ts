@@ -1,7 +1,6 @@
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import { createAccess } from '#access/index.ts';
-import { createLimiter } from '#access/limit.ts';
 import type { TokenPrincipal } from '#access/tokens.ts';
 import { createCertificateSigner } from '#adapters/jose/certificates.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
@@ -175,7 +174,7 @@ export function openWorld<D extends Database = SqliteDatabase, C extends Clock =
       clock,
       metrics,
       log,
-      refusalLimiter: createLimiter({ clock, limitPerMinute: options.refusedPerMinute ?? 300 }),
+      refusedPerMinute: options.refusedPerMinute ?? 300,
       access: access(),
       leads: leads(),
       claimedLeads,

@@ -136,8 +136,6 @@ export type AccessVersion = {
   read(): number;
   /** Something was changed here. */
   expire(): void;
-  /** Resolves when no read is under way. */
-  settled(): Promise<void>;
 };
 
 /**
@@ -173,6 +171,5 @@ export function createAccessVersion(db: Pick<Statements, 'get'>, clock: Clock): 
     expire: () => {
       version += 1;
     },
-    settled: async () => reading,
   };
 }

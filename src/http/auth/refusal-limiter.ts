@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
-import { type Limiter, refuseOverLimit } from '#access/limit.ts';
+import { createLimiter, refuseOverLimit } from '#access/limit.ts';
+import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 
 /**
@@ -8,11 +9,12 @@ import { isTrackportError } from '#shared/errors.ts';
  */
 export type RethrowRefusal = (address: string, error: unknown) => never;
 
-/** `limiter` holds one window per address; its default limit is `server.refusedPerMinute`. */
-export function createRefusalLimiter(limiter: Limiter): RethrowRefusal {
+/** Allows so many refusals an address and minute. */
+export function createRefusalLimiter(clock: Clock, refusedPerMinute: number): RethrowRefusal {
+  const limiter = createLimiter(clock);
   return (address, error) => {
     if (isTrackportError(error, 'unauthorized')) {
-      const state = limiter.take(groupOf(address));
+      const state = limiter.take(groupOf(address), refusedPerMinute);
       if (state.isExceeded) refuseOverLimit(state);
     }
     throw error;

@@ -39,7 +39,7 @@ export function partnerRoutes(app: HttpApp, context: AreaContext): void {
   const area: PartnerArea = {
     ...context,
     partnerMetrics: createPartnerMetrics(context.partnerRegistry),
-    limiter: createLimiter({ clock: context.clock, limitPerMinute: Infinity }),
+    limiter: createLimiter(context.clock),
   };
   context.earlyErrors.add((request, error) => asRefusal(context.rethrowRefusal, request, error));
   acceptRawJson(app, context.readBody, ANY_JSON_TYPE);

@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createAccessVersion } from '#access/keys/authenticate-key.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -19,7 +20,7 @@ function setUp() {
   /** The version once what is under way has ended. */
   const settled = async (): Promise<number> => {
     sampler.read();
-    await sampler.settled();
+    await endOfTurn();
     return sampler.read();
   };
   return { clock, state, sampler, settled };

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { createLimiter } from '#access/limit.ts';
 import { createRefusalLimiter } from '#http/auth/refusal-limiter.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -8,7 +7,7 @@ const refusal = new TrackportError('unauthorized');
 
 function setUp(limitPerMinute = 1) {
   const clock = createFakeClock();
-  const rethrowRefusal = createRefusalLimiter(createLimiter({ clock, limitPerMinute }));
+  const rethrowRefusal = createRefusalLimiter(clock, limitPerMinute);
   const codeFor = (address: string, error: unknown = refusal): string => {
     try {
       return rethrowRefusal(address, error);

@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { createLimiter } from '#access/limit.ts';
 import type { HttpApp, TrackerWebhook } from '#http/context.ts';
 import type { TrackerDelivery, TrackerEvent } from '#leads/lead-tracker.ts';
-import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { buildTestApp } from '../../support/http/app.ts';
 
@@ -20,9 +18,8 @@ afterEach(() => app.close());
 
 function serve(deps: Partial<TrackerWebhook> = {}) {
   const deliveries: TrackerDelivery[] = [];
-  const refusalLimiter = createLimiter({ clock: systemClock, limitPerMinute: 2 });
   app = buildTestApp({
-    refusalLimiter,
+    refusedPerMinute: 2,
     trackerWebhook: {
       verify: async (delivery) => {
         deliveries.push(delivery);

@@ -1,7 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { createLimiter } from '#access/limit.ts';
 import type { HttpApp } from '#http/context.ts';
-import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
 import {
@@ -180,8 +178,7 @@ describe('access', () => {
   });
 
   test('an address that tries many bad keys gets 429, and still 200 with a good one', async () => {
-    const refusalLimiter = createLimiter({ clock: systemClock, limitPerMinute: 3 });
-    app = buildTestApp({ ...fakeLeads(), refusalLimiter });
+    app = buildTestApp({ ...fakeLeads(), refusedPerMinute: 3 });
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 5; attempt += 1)
       statuses.push((await app.inject('/api/v1/leads')).statusCode);

@@ -1,5 +1,4 @@
 import { Registry } from 'prom-client';
-import { createLimiter } from '#access/limit.ts';
 import { createPublicServer, type ServerOptions } from '#http/server.ts';
 import {
   createServiceReports,
@@ -26,7 +25,7 @@ export function serverDeps(deps: Partial<ServerOptions> = {}): ServerOptions {
     log: silentLog,
     metrics: new Registry(),
     publicUrl: () => PUBLIC_URL,
-    refusalLimiter: createLimiter({ clock, limitPerMinute: 300 }),
+    refusedPerMinute: 300,
     ...deps,
     limits: { ...withoutRelief, ...deps.limits },
   };

@@ -50,7 +50,7 @@ export type FakeResponses = {
 export function fakeLeads(responses: FakeResponses = {}): FakeLeads {
   const { list = someList, lead = someLead, cache = freshHit, failure } = responses;
   const { limitPerMinute = 600 } = responses;
-  const limiter = createLimiter({ clock: systemClock, limitPerMinute });
+  const limiter = createLimiter(systemClock);
   const fake: Pick<FakeLeads, 'received' | 'read'> = { received: [], read: [] };
   return {
     ...fake,
@@ -70,7 +70,7 @@ export function fakeLeads(responses: FakeResponses = {}): FakeLeads {
     },
     access: {
       authenticate: async (key) => principalOf(key),
-      countCall: ({ consumerId }) => limiter.take(consumerId),
+      countCall: ({ consumerId }) => limiter.take(consumerId, limitPerMinute),
     },
   };
 }
