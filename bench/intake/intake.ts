@@ -49,7 +49,7 @@ export async function measureIntake(
   const strangers = await openBenchStore(await newStore());
   const known = await openBenchStore(await newStore());
   try {
-    await fillDirectory(known.leads, people);
+    await fillDirectory(known.leadsBy(systemClock), people);
     const claiming = await startServer(acceptanceOf(known));
     const forgetful = await startServer(forgetfulAccept);
     const durable = await startServer(acceptanceOf(strangers));

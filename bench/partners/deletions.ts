@@ -1,3 +1,4 @@
+import { systemClock } from '#shared/clock.ts';
 import { createClaimView } from '#leads/claims/claim-view.ts';
 import { performance } from 'node:perf_hooks';
 import { untilDirectoryIsComplete } from '../../test/support/directory-complete.ts';
@@ -50,7 +51,7 @@ type Urls = { storeUrl: string; service: string; tracker: string };
 /** One deletion after the other, each of a lead that was made a moment before. */
 async function timeDeletions({ storeUrl, service, tracker }: Urls, count: number) {
   const store = await openBenchStore(storeUrl);
-  const claims = createClaimView(store.leads);
+  const claims = createClaimView(store.leadsBy(systemClock));
   const claimed: number[] = [];
   const closed: number[] = [];
   for (let turn = 0; turn < count; turn += 1) {

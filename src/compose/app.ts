@@ -110,7 +110,7 @@ async function composeLeads(
 ): Promise<Pick<App, 'leads' | 'claimedLeads' | 'filler'>> {
   const { leadTracker, repository, clock } = tracker;
   const rules = leadRules(config, settings);
-  const leadStore = { ...store.leads, clock };
+  const leadStore = store.leadsBy(clock);
   const instanceChanges = store.instanceChanges(instance);
   cleanup.defer(() => instanceChanges.close());
   const filler = createDirectoryFiller({
@@ -230,6 +230,7 @@ function composePartners(app: Omit<App, 'partners'>, instance: string): Partners
   const { tracker, access, leads, filler, traffic, hearing, bodies } = app;
   const { client, adminClient, repository, clock } = tracker;
   const { secretKey, cursors, database: db } = store;
+  const leadStore = store.leadsBy(clock);
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
   const seed = deriveKey(secretKey, 'certificates');
   const partners = createPartners({
@@ -241,7 +242,7 @@ function composePartners(app: Omit<App, 'partners'>, instance: string): Partners
     },
     watchWrite: (write) => store.writes.watch(write),
     db,
-    repository: store.leads.repository,
+    repository: leadStore.repository,
     instance,
     sealer,
     workerLease: store.workerLease(instance),
@@ -257,7 +258,7 @@ function composePartners(app: Omit<App, 'partners'>, instance: string): Partners
       // Readers that were sent something a moment ago have it, before it is in the store.
       await leads.leadFeed.flushReads();
       const consumers = await access.leadGrants();
-      return (numbers) => readRemovalReaders({ ...store.leads, clock }, numbers, consumers);
+      return (numbers) => readRemovalReaders(leadStore, numbers, consumers);
     },
     filler,
     traffic,

@@ -21,7 +21,7 @@ export function openImporter({
   clock: Clock;
 }): ReceiptImporter {
   const { database: db, secretKey } = store;
-  const { repository } = store.leads;
+  const { repository } = store.leadsBy(clock);
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
   return createImporter({
     db,

@@ -51,8 +51,8 @@ export type Store = Engine & {
   readApplied: () => ReturnType<typeof readApplied>;
   /** Watches whether deliveries can be stored. */
   writes: WriteCheck;
-  /** Leads by this machine's clock, as commands know no other; a service goes by the tracker's. */
-  leads: DirectoryStore;
+  /** Leads as they are stored. `clock`: a service's is the tracker's, a command knows this machine's alone. */
+  leadsBy: (clock: Clock) => DirectoryStore;
   /** Resolves when the store can be read, and is that of our `secretKey`. @throws {store-unavailable} */
   checkReading(): Promise<void>;
   /** The bytes of `secretKey`; only sub-keys of it are used. */
@@ -129,7 +129,7 @@ export function createStore(
     ...engine,
     readApplied: () => readApplied(db),
     writes: createWriteCheck(db, clock),
-    leads: { db, repository: repository.toLowerCase(), clock, claimLearnt },
+    leadsBy: (by) => ({ db, repository: repository.toLowerCase(), clock: by, claimLearnt }),
     checkReading: async () => {
       if (isOf(secretKey, await readFingerprint(db))) return;
       throw unavailable('The store is of another secretKey now.');

@@ -157,7 +157,7 @@ async function checkStore(config: Config, clock: Clock): Promise<StoreReport> {
       const findings = [ok('store', detail), ...(await checkServer(store, clock))];
       const heard = await readHeard(store.database);
       findings.push(...checkSilence(config, heard, clock.now()));
-      const hasServed = (await readFeedEnd(store.leads)) !== undefined;
+      const hasServed = (await readFeedEnd(store.leadsBy(clock))) !== undefined;
       return { findings, hasServed, traffic: await readTraffic(store.database, 0) };
     } finally {
       await store.close();

@@ -8,7 +8,7 @@ import { type InstanceChange, toInstanceChange } from './instance-changes/change
 import type { InstanceChanges } from './instance-changes/instance-changes.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
 import { createLeadFeed, type LeadFeed } from './lead-feed/lead-feed.ts';
-import { hideLead } from './lead-feed/note-changes.ts';
+import { hideLeadNow } from './lead-feed/note-changes.ts';
 import type { LeadStore } from './lead-store.ts';
 import { foldLabel } from './model/labels.ts';
 import type { LeadRules } from './model/lead.ts';
@@ -75,7 +75,7 @@ export function createLeads(options: LeadsOptions): Leads {
     // Should that fail, the next crawl finds out.
     onGone: (number, isCertain) => {
       const before = isCertain ? Infinity : clock.now() - REPLICA_LAG_MAX_MS;
-      void hideLead(store, number, before).catch(() => undefined);
+      void hideLeadNow(store, number, before).catch(() => undefined);
     },
   });
   const source = {

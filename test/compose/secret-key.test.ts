@@ -77,7 +77,8 @@ async function rekey(config: Config, isWanted = true): Promise<readonly LostRece
 }
 
 /** Puts into a store what its key is needed for: a deletion that waits, and one lead that it has claimed. */
-async function fill({ database, leads, ...store }: Store) {
+async function fill({ database, leadsBy, ...store }: Store) {
+  const leads = leadsBy(clock);
   const key = directoryKeyOf(store);
   const hash = hashIdentity(key, email('ada@example.com'));
   await openDirectory(leads, 1, { rules: rulesCheckOf(leadRules, key), at: NOW });
@@ -161,7 +162,8 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     expect(await countHashed(url)).toBe(0);
 
     await expect(open(configOf(url, former))).rejects.toThrow(another);
-    const { database, secretKey, leads } = await open(configOf(url, other));
+    const { database, secretKey, leadsBy } = await open(configOf(url, other));
+    const leads = leadsBy(clock);
     const { repository } = configOf(url, other).tracker;
     const work = workIn(database, { repository, key: deriveKey(secretKey, 'payloads') });
     expect(await findSessionRow(database, row.digest)).toBeUndefined();

@@ -22,7 +22,7 @@ import {
   readFeedEnd,
   readFeedReader,
 } from '#leads/lead-feed/read-changes.ts';
-import { hideLead, noteFeedReader, noteRead } from '#leads/lead-feed/note-changes.ts';
+import { hideLeadNow, noteFeedReader, noteRead } from '#leads/lead-feed/note-changes.ts';
 import {
   completeCrawl,
   noteMoved,
@@ -232,7 +232,7 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       const before = await end();
       await noteMoved(directory, 1);
       await removeEntry(directory, 2);
-      await hideLead(feed, 3);
+      await hideLeadNow(feed, 3);
       expect(await since(before)).toEqual(['-1', '-2', '-3']);
       await putEntries(directory, [entry(3, { updatedAt: NOW + SECOND })]);
       expect(await since(before)).toEqual(['-1', '-2', '+3']);
@@ -242,7 +242,7 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       const { directory, feed, since, end, clock } = await setUp();
       await putEntries(directory, [entry(1)]);
       const before = await end();
-      await hideLead(feed, 1);
+      await hideLeadNow(feed, 1);
       clock.now += REPLICA_LAG_MAX_MS - SECOND;
       await putEntries(directory, [entry(1)]);
       await putCaughtUp(directory, [entry(1, { updatedAt: NOW })], NOW);

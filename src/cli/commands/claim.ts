@@ -22,7 +22,7 @@ export const registerClaim: Register = (parent, { action }) => {
 };
 
 function withClaims<T>(task: Task, work: (claims: ClaimedLeads) => Promise<T>): Promise<T> {
-  return withStore(task, ({ leads, cursors }) => work({ ...leads, cursors }));
+  return withStore(task, ({ leadsBy, cursors }) => work({ ...leadsBy(task.clock), cursors }));
 }
 
 async function showList(task: Task): Promise<void> {

@@ -44,8 +44,8 @@ type LeadCacheOptions = {
   onGone: (number: number, isCertain: boolean) => void;
 };
 
-/** An approved issue, or that there is none, and how that is known. */
-export type FoundLead = { found?: CachedLead; result: CacheResult<unknown> };
+/** An approved issue, or that there is none (`found` is absent), and how that is known. */
+export type LeadLookUp = { found?: CachedLead; result: CacheResult<unknown> };
 
 /** The tracker's issues, as fresh as promised and with as few calls as possible. */
 export type LeadCache = {
@@ -58,10 +58,10 @@ export type LeadCache = {
   peekPage(query: IssueQuery): Entry<UpstreamPage> | undefined;
   /** Loads a page that will soon be read. Failures are left to whoever reads it. */
   readAhead(query: IssueQuery, from?: number): void;
-  /** One approved issue; undefined when it is not there or not approved. */
-  lead(number: number): Promise<FoundLead>;
-  /** The same, only when it is cached and fresh: at once, without a call. */
-  peekLead(number: number): FoundLead | undefined;
+  /** Looks for one approved issue. */
+  lead(number: number): Promise<LeadLookUp>;
+  /** The same, only when that is cached and fresh, else undefined: at once, without a call. */
+  peekLead(number: number): LeadLookUp | undefined;
   /** Has the issue asked for again where it was asked for before `before` (ms of the monotonic clock): it changed since. */
   invalidate(number: number, before: number): void;
   /** True when no event newer than the row is known. */
@@ -159,7 +159,7 @@ function take(
   if (whole && heldAt !== undefined) issues.put(key, toCachedIssue(whole, rules), heldAt);
 }
 
-function fromIssue(result: CacheResult<CachedIssue>): FoundLead {
+function fromIssue(result: CacheResult<CachedIssue>): LeadLookUp {
   const { found } = result.entry.value;
   return { found, result };
 }

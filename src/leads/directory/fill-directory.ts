@@ -21,7 +21,7 @@ import {
   renameLabel,
 } from './write-directory.ts';
 import type { DirectoryStore } from '../lead-store.ts';
-import { hideLead } from '../lead-feed/note-changes.ts';
+import { hideLeadNow } from '../lead-feed/note-changes.ts';
 import { isFeedFollowed } from '../lead-feed/read-changes.ts';
 import { type LeadRules, mapIssues } from '../model/lead.ts';
 import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
@@ -190,7 +190,7 @@ function createInbox(filling: Filling): Inbox {
     putEntries: looks.put,
     noteMoved: (number) => noteMoved(store, number),
     renameLabel: (rename) => renameLabel(store, rename),
-    hideLead: (number) => hideLead(store, number),
+    hideLead: (number) => hideLeadNow(store, number),
   });
   return { ...inbox, stop: () => inbox.settled().then(looks.stop) };
 }

@@ -10,7 +10,7 @@ import type { DirectoryEntry, LabelRename } from './lead-directory.ts';
 import { READING_VERSION } from '../model/identity.ts';
 import { adoptClaims, numbersOf } from '../claims/claim-leads.ts';
 import { adoptDeletionNames, endDeletionNames } from '../claims/deletion-names.ts';
-import { hideLeads, noteLeads, type Seen, settleLeads } from '../lead-feed/note-changes.ts';
+import { hideLeads, noteLeads, type Seen, noteCrawlEnd } from '../lead-feed/note-changes.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import { IS_FROZEN, readRepositoryId } from './directory-view.ts';
@@ -24,7 +24,7 @@ const IDENTIFY = `
 
 /**
  * Rows of a page, each number once. Those that are claimed, or newer than what is told, stay as they
- * are; answers the numbers of the others.
+ * are; returns the numbers of the others. The column `approved` holds `isReadable`: approved, and not deleted.
  */
 const PUT_LEADS = `
   INSERT INTO directory_lead
@@ -178,7 +178,7 @@ export function startCrawl(store: DirectoryStore, at: number): Promise<void> {
 /** Ends the crawl, and the deletions that it has outlived. @throws {store-unavailable} */
 export function completeCrawl(store: DirectoryStore, at: number): Promise<void> {
   return inRepository(store, async (tx, id) => {
-    await settleLeads(tx, { id, at });
+    await noteCrawlEnd(tx, { id, at });
     await tx.run(COMPLETE_CRAWL, { id, at });
     await endDeletionNames(tx, { id, at });
   });

@@ -1,14 +1,14 @@
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { REPLICA_LAG_MAX_MS } from '../lead-tracker.ts';
-import type { FoundLead, LeadCache } from '../cache/lead-cache.ts';
+import type { LeadLookUp, LeadCache } from '../cache/lead-cache.ts';
 import type { CachedLead } from '../cache/upstream-page.ts';
 import { foldLabels } from '../model/labels.ts';
 import { type Lead, lookDigestOf } from '../model/lead-out.ts';
 import type { LeadReader } from '../reading/lead-reader.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import type { LeadStore } from '../lead-store.ts';
-import { hiddenSince, hideLead, noteRead } from './note-changes.ts';
+import { hiddenSince, hideLeadNow, noteRead } from './note-changes.ts';
 import { type LeadChange, toldChange } from './lead-change.ts';
 
 /** Leads as they are now, for the feed. */
@@ -48,7 +48,7 @@ export async function readLiveLead(
   if (!isAsNew && ageMs < REPLICA_LAG_MAX_MS) return undefined;
   const lead = await readIfThere(leads, number, visibility);
   // No webhook told: should it come back, that is a change.
-  if (!lead && !found) await hideLead(leads.store, number);
+  if (!lead && !found) await hideLeadNow(leads.store, number);
   const shown = lead ?? found?.lead;
   const shownAt = shown && (await noteAhead(leads, change, shown));
   return { lead, shownAt: shownAt ?? (lead ? undefined : await hiddenSince(leads.store, number)) };
@@ -116,7 +116,7 @@ async function loadLead({ cache, directoryKey }: LiveLeads, change: Dated): Prom
  * nobody knows that, the one that was asked for later is the newer one.
  */
 function isAsNew(
-  { found, result }: FoundLead,
+  { found, result }: LeadLookUp,
   { updatedAt, labels, sinceMs, lookDigest }: Dated,
   directoryKey: Buffer,
 ): boolean {

@@ -147,8 +147,8 @@ export async function hideClaimed(tx: Tx, touched: Touched): Promise<void> {
   hideKnown(tx, touched, known, numbers);
 }
 
-/** At the end of a full crawl. */
-export async function settleLeads(tx: Tx, { id, at }: Omit<Touched, 'numbers'>): Promise<void> {
+/** Hides what a full crawl, which has ended, did not meet, and forgets changes that nobody can read any more. */
+export async function noteCrawlEnd(tx: Tx, { id, at }: Omit<Touched, 'numbers'>): Promise<void> {
   const lost = await tx.all<{ number: number }>(LOST, { id });
   await hideLeads(tx, { id, numbers: lost.map(({ number }) => number), at });
   await tx.run(FORGET, { id, before: at - FEED_READABLE_MS });
@@ -158,8 +158,11 @@ const VISIBLE = `
   SELECT 1 FROM lead_change
   WHERE repository_id = ${NAMED} AND number = @number AND is_visible AND position <= @before`;
 
-/** Nobody can read the lead any more; not one that changed since `before`, a position. @throws {store-unavailable} */
-export async function hideLead(
+/**
+ * Notes in a transaction of its own that nobody can read the lead any more; not one that changed since `before`, a
+ * position. @throws {store-unavailable}
+ */
+export async function hideLeadNow(
   { db, repository: name, clock }: LeadStore,
   number: number,
   before = Infinity,

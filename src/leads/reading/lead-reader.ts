@@ -11,7 +11,7 @@ import {
   toFilter,
   type Visibility,
 } from './prepared-query.ts';
-import type { FoundLead, LeadCache } from '../cache/lead-cache.ts';
+import type { LeadLookUp, LeadCache } from '../cache/lead-cache.ts';
 import { matchesFilter } from '../model/filter.ts';
 import { walk, type WalkStop } from './walk.ts';
 import type { CachedLead } from '../cache/upstream-page.ts';
@@ -188,7 +188,7 @@ async function loadLead(
 
 function respond(
   source: LeadSource,
-  { found, result }: FoundLead,
+  { found, result }: LeadLookUp,
   visibility: Visibility,
 ): LeadResponse<Lead> {
   if (!found || !isShown(source, found, visibility)) throw notFound();

@@ -131,7 +131,7 @@ test('of a lead that an operator gave back nothing is said but that', async () =
   const { releaseClaim } = await import('#partners/receipts/release-claim.ts');
   const { store } = world.service.service;
   await world.service.clock.advance(1000);
-  await releaseClaim({ ...store.leads }, lead, origin);
+  await releaseClaim(store.leadsBy(world.service.clock), lead, origin);
   const event = await certificate();
   const releasedAt = new Date(world.service.clock.now()).toISOString().replace('.000Z', 'Z');
   expect(event).toMatchObject({ outcome: 'DONE', claimedAt, releasedAt });
