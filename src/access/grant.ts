@@ -99,7 +99,7 @@ export function isWorkspace(value: unknown): value is string {
   return (
     typeof value === 'string' &&
     value !== '' &&
-    value.length <= WORKSPACE_CHARACTERS_MAX &&
+    !isLongerThan(value, WORKSPACE_CHARACTERS_MAX) &&
     isPlainLine(value)
   );
 }

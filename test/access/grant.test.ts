@@ -19,6 +19,14 @@ describe('what is granted', () => {
     expect(() => grantedLabels(grants)).toThrow(forbidden);
   });
 
+  test('a workspace is named by at most 200 characters, an emoji being one', () => {
+    const named = (characters: number) => [
+      { action: 'catalog:read' as const, workspace: '🦊'.repeat(characters) },
+    ];
+    expect(parseGrants(named(200))).toEqual(named(200));
+    expect(() => parseGrants(named(201))).toThrow();
+  });
+
   test('without a grant nothing is allowed, nor with one that names no workspace', () => {
     expect(() => grantedLabels([])).toThrow(forbidden);
     expect(() => grantedWorkspace([{ action: 'leads:read' }])).toThrow(forbidden);
