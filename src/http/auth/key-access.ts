@@ -22,7 +22,7 @@ import { createTurns } from '#shared/resilience/turns.ts';
 export async function admitKey(
   { access, rethrowRefusal, clock }: AreaContext,
   { request, reply }: Exchange,
-  requireGrant?: (principal: ConsumerPrincipal) => unknown,
+  requireGrant?: (principal: ConsumerPrincipal) => void,
 ): Promise<void> {
   const principal = await access
     .authenticate(keyOf(request))
@@ -60,13 +60,14 @@ const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visib
 }));
 
 /**
- * Every route of the area needs a key that may read leads. Key, grant, then quota: parameters are
+ * Every route of the area is for holders of a key that may read leads. Key, grant, then quota: parameters are
  * looked at only after all three.
  */
-export function requireLeadGrant(app: HttpApp, context: AreaContext): void {
+export function admitLeadReaders(app: HttpApp, context: AreaContext): void {
   const turn = createTurns(ADMITTED_A_TURN);
+  const requireGrant = ({ grants }: ConsumerPrincipal) => void grantedLabels(grants);
   app.addHook('onRequest', (request, reply) =>
-    turn().then(() => admitKey(context, { request, reply }, visibilityFor)),
+    turn().then(() => admitKey(context, { request, reply }, requireGrant)),
   );
 }
 

@@ -12,7 +12,7 @@ import type { FeedQuery, FeedEvent } from '#leads/lead-feed/lead-feed.ts';
 import { SECOND } from '#shared/clock.ts';
 import { parseDuration } from '#shared/text/units.ts';
 import { type AreaContext, type HttpApp, hangUpOf, onceSent, type Exchange } from '../context.ts';
-import { lostGrants, requireLeadGrant, visibilityOf } from '../auth/key-access.ts';
+import { lostGrants, admitLeadReaders, visibilityOf } from '../auth/key-access.ts';
 import { describeRoute } from '../route.ts';
 import { cursorParameter, limitUpTo, parsedBy } from '../requests/parameters.ts';
 import { prefers } from '../requests/headers.ts';
@@ -62,7 +62,7 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
     });
     return reply;
   };
-  requireLeadGrant(app, context);
+  admitLeadReaders(app, context);
   app.addHook('onClose', async () => listeners.close());
   app.get('/api/v1/leads/changes', changesRoute, (request, reply) =>
     prefers('text/event-stream', request.headers.accept)

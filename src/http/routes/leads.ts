@@ -12,7 +12,7 @@ import { isLongerThan } from '#shared/text/visible.ts';
 import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
 import { splitLabels } from '#leads/model/labels.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
-import { requireLeadGrant, visibilityOf } from '../auth/key-access.ts';
+import { admitLeadReaders, visibilityOf } from '../auth/key-access.ts';
 import { nextLink, REVALIDATED } from '../responses/headers.ts';
 import { cacheStatus, renderOnce, sendRendered } from '../responses/send-read.ts';
 import { describeRoute } from '../route.ts';
@@ -70,7 +70,7 @@ export function leadRoutes(app: HttpApp, context: AreaContext): void {
   const renderOne = renderOnce(renderLead);
   const { publicUrl, leads, backlog } = context;
   const count = createReadMetrics(context.metrics);
-  requireLeadGrant(app, context);
+  admitLeadReaders(app, context);
   app.get('/api/v1/leads', listRoute, (request, reply) =>
     leads.reader.list(request.query, visibilityOf(request)).then(({ value, cache }) => {
       const headers = headersOf(cache);
