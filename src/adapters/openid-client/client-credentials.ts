@@ -2,10 +2,9 @@
 import {
   allowInsecureRequests,
   clientCredentialsGrant,
-  Configuration,
+  type Configuration,
   customFetch,
   discovery,
-  None,
 } from 'openid-client';
 
 import { type MachineClient, TargetFailure } from '#catalog/import/import-target.ts';
@@ -42,22 +41,13 @@ export function createMachineTokens(client: MachineClient): () => Promise<Machin
   };
 }
 
-async function configure(client: MachineClient): Promise<Configuration> {
+function configure(client: MachineClient): Promise<Configuration> {
   const { issuer, clientId, clientSecret } = client;
-  const send = createBoundedFetch(new AbortController().signal);
-  const insecure = issuer.startsWith('http:') ? [allowInsecureRequests] : [];
-  const found = await discovery(new URL(issuer), clientId, undefined, None(), {
+  return discovery(new URL(issuer), clientId, undefined, clientAuthOf(clientSecret.reveal()), {
     timeout: REQUEST_TIMEOUT_SECONDS,
-    [customFetch]: send,
-    execute: insecure,
+    [customFetch]: createBoundedFetch(new AbortController().signal),
+    execute: issuer.startsWith('http:') ? [allowInsecureRequests] : [],
   });
-  const server = found.serverMetadata();
-  const auth = clientAuthOf(clientSecret.reveal(), server);
-  const configuration = new Configuration(server, clientId, undefined, auth);
-  configuration.timeout = REQUEST_TIMEOUT_SECONDS;
-  configuration[customFetch] = send;
-  for (const allow of insecure) allow(configuration);
-  return configuration;
 }
 
 /** Shows nothing else that the issuer wrote. */

@@ -157,7 +157,7 @@ function rememberServer(client: RegisteredClient): (withinMs?: number) => Promis
 
 function configurationOf(client: RegisteredClient, server: ServerMetadata): Configuration {
   const tolerance = { [clockTolerance]: Math.ceil(client.clockToleranceMs / SECOND) };
-  const auth = clientAuthOf(client.clientSecret(), server);
+  const auth = clientAuthOf(client.clientSecret());
   const configuration = new Configuration(server, client.clientId, tolerance, auth);
   configuration.timeout = REQUEST_TIMEOUT_SECONDS;
   configuration[customFetch] = createBoundedFetch(client.closed);

@@ -8,7 +8,6 @@ import {
   type CustomFetch,
   None,
   ResponseBodyError,
-  type ServerMetadata,
   WWWAuthenticateChallengeError,
 } from 'openid-client';
 import { readBytes } from '#shared/bytes.ts';
@@ -36,12 +35,14 @@ export function createBoundedFetch(closed: AbortSignal): CustomFetch {
  * Method by which a client shows its secret: the standard's default where the issuer takes it (OpenID Connect Core
  * §9). Without a secret the client is a public one.
  */
-export function clientAuthOf(secret: string | undefined, server: ServerMetadata): ClientAuth {
+export function clientAuthOf(secret: string | undefined): ClientAuth {
   if (secret === undefined) return None();
-  const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-  return methods.includes('client_secret_basic')
-    ? ClientSecretBasic(secret)
-    : ClientSecretPost(secret);
+  const basic = ClientSecretBasic(secret);
+  const post = ClientSecretPost(secret);
+  return (server, ...request) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    return (methods.includes('client_secret_basic') ? basic : post)(server, ...request);
+  };
 }
 
 /** Words of RFC 6749 §4.1.2.1 and §5.2, of OpenID Connect Core §3.1.2.6 and of RFC 9470 §5. */

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { createMachineTokens } from '#adapters/openid-client/client-credentials.ts';
 import { startIssuer } from '#sandbox/issuer/issuer.ts';
@@ -39,4 +43,34 @@ test.each([
     message: expect.stringContaining(message),
   });
   expect(failed).not.toMatchObject({ message: expect.stringContaining(secret) });
+});
+
+test.each([
+  [['client_secret_post'], { authorization: undefined, secret: 'very-secret' }],
+  [['client_secret_post', 'client_secret_basic'], { authorization: 'Basic', secret: null }],
+  [undefined, { authorization: 'Basic', secret: null }],
+])('an issuer that takes %s is shown the secret so', async (methods, shown) => {
+  const seen: unknown[] = [];
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const secret = new URLSearchParams(await text(request)).get('client_secret');
+    const issuer = `http://${request.headers.host}`;
+    response.setHeader('content-type', 'application/json');
+    if (request.method === 'POST') {
+      seen.push({ authorization: request.headers.authorization?.split(' ')[0], secret });
+      response.end(JSON.stringify({ access_token: 'a', token_type: 'Bearer' }));
+    } else {
+      const endpoints = { issuer, token_endpoint: `${issuer}/token` };
+      response.end(
+        JSON.stringify({ ...endpoints, token_endpoint_auth_methods_supported: methods }),
+      );
+    }
+  };
+  const server = createServer((request, response) => void respond(request, response));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const clientSecret = new Secret('very-secret');
+  const client = { issuer: `http://127.0.0.1:${port}`, clientId: 'c', clientSecret, scope: 'a' };
+  expect(await createMachineTokens(client)()).toEqual({ token: 'a' });
+  expect(seen).toEqual([shown]);
 });
