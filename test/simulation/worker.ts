@@ -13,6 +13,8 @@ export type Work = {
   from: number;
   every: number;
   below: number;
+  /** Of them these alone; default all. */
+  only?: readonly number[];
   seconds: number;
   shrinks: boolean;
   /** Instances have PostgreSQL there, else SQLite. */
@@ -32,6 +34,7 @@ async function play({
   from,
   every,
   below,
+  only,
   seconds,
   shrinks,
   postgres,
@@ -43,6 +46,7 @@ async function play({
   const endsAt = process.uptime() + seconds;
   patchProcess();
   for (let seed = from; seed < below && process.uptime() < endsAt; seed += every) {
+    if (only && !only.includes(seed)) continue;
     const { steps, people } = sizeOf(seed);
     const whole = { steps: postgres ? ON_POSTGRES * steps : steps, people, ...size };
     const { history, ...result } = await simulate(simulation, seed, whole);

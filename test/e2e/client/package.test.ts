@@ -61,16 +61,15 @@ for (const [name, node] of nodes)
   });
 
 test.each([
-  ['ES modules', 'node16', 'a.mts'],
-  ['CommonJS', 'node16', 'a.cts'],
-  ['a bundler', 'preserve', 'a.ts'],
-])('TypeScript checks %s with module %s', (_what, module, file) => {
+  ['ES modules and CommonJS', 'node16', ['a.mts', 'a.cts']],
+  ['a bundler', 'preserve', ['a.ts']],
+])('TypeScript checks %s with module %s', (_what, module, files) => {
   const folder = clientFolder(PACK);
   const text = `import { createClient, unwrap } from '@trackport/client';${TYPED}`;
-  writeFileSync(path.join(folder, file), text);
+  for (const file of files) writeFileSync(path.join(folder, file), text);
   const tsc = path.resolve('client/node_modules/typescript/bin/tsc');
   const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,dom'];
-  const args = [tsc, ...options, '--module', module, file];
+  const args = [tsc, ...options, '--module', module, ...files];
   const { status, stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
   expect([status, stdout]).toEqual([0, '']);
 });
