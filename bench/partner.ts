@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
 import { callControl } from '#sandbox/instruments/remote-controls.ts';
+import { signedBy } from '../test/support/signed-by.ts';
 
 /** Secret of the partner `crm-one` of the bench. */
 export const PARTNER_SECRET = 'bench-secret-of-crm-one';
@@ -10,13 +10,9 @@ export const partners = { 'crm-one': { scheme: 'hmac-sha256', secrets: [PARTNER_
 /** Has the lead of this number deleted. @throws Error when it is not accepted */
 export async function deleteLead(serviceUrl: string, number: number): Promise<void> {
   const body = JSON.stringify({ leadId: String(number) });
-  const signature = createHmac('sha256', PARTNER_SECRET).update(body).digest('hex');
   const response = await fetch(`${serviceUrl}/api/v1/webhooks/partners/crm-one/deletions`, {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'x-partner-signature': `sha256=${signature}`,
-    },
+    headers: signedBy('hmac-sha256', PARTNER_SECRET, { body }),
     body,
   });
   if (response.status !== 202) throw new Error(`a deletion got ${response.status}`);

@@ -3,13 +3,13 @@
  * Chromium that is found (`CHROMIUM_PATH`). A day of deliveries is played in half a minute, by a clock
  * that goes from yesterday to now.
  */
-import { createHmac } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { type Clock, HOUR, systemClock } from '#shared/clock.ts';
 import { startSandboxService } from '#compose/sandbox.ts';
 import { logOutputTo } from '../test/support/log-output.ts';
+import { signedBy } from '../test/support/signed-by.ts';
 import { findChromium, launchChromium } from '../test/e2e/support/chromium.ts';
 import { showOnStandardError } from './progress.ts';
 
@@ -48,17 +48,10 @@ function read(text: string, pattern: RegExp): string {
 async function send({ url, banner }: Sandbox, clock: Clock, events: object[]): Promise<void> {
   const address = `${url}/api/v1/webhooks/partners/crm-two/deletions`;
   const body = JSON.stringify(events);
-  const timestamp = String(clock.now());
-  const signature = createHmac('sha256', read(banner, /-hmac '([^']+)' -binary/))
-    .update(`POST${address}${body}${timestamp}`)
-    .digest('base64');
+  const secret = read(banner, /-hmac '([^']+)' -binary/);
   const { status } = await fetch(address, {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'x-vendor-signature-v3': signature,
-      'x-vendor-request-timestamp': timestamp,
-    },
+    headers: signedBy('signature-v3', secret, { body, uri: address, at: clock.now() }),
     body,
   });
   if (status !== 202) throw new Error(`the sandbox answered a delivery with ${status}`);

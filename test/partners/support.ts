@@ -3,11 +3,10 @@ import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HttpApp } from '#http/context.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
-import { fixedSignings, signingKey } from '#partners/intake/signing.ts';
-import { Secret } from '#shared/crypto/secret.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { directoryKey } from '../support/directory.ts';
 import { secretsOf } from '../support/partners.ts';
+import { signedBy } from '../support/signed-by.ts';
 import { openWorld, type World, type WorldOptions } from '../support/world.ts';
 
 export const NOW = 1_790_000_002_000;
@@ -27,25 +26,13 @@ export function signedHeaders(
   partner: 'crm-one' | 'crm-two',
   call: { body: Buffer | string; path?: string; timestamp?: string; secret?: string },
 ): Record<string, string> {
+  const { body, path = `/api/v1/webhooks/partners/${partner}/deletions`, timestamp = NOW } = call;
   const isOne = partner === 'crm-one';
-  const scheme = isOne ? 'hmac-sha256' : 'signature-v3';
-  const timestamp = call.timestamp ?? String(NOW);
-  const signature = fixedSignings[scheme].sign(
-    signingKey(new Secret(call.secret ?? (isOne ? SECRET_ONE : SECRET_TWO))),
-    {
-      method: 'POST',
-      uri: PARTNER_URL + (call.path ?? `/api/v1/webhooks/partners/${partner}/deletions`),
-      body: Buffer.from(call.body),
-      timestamp,
-    },
+  return signedBy(
+    isOne ? 'hmac-sha256' : 'signature-v3',
+    call.secret ?? (isOne ? SECRET_ONE : SECRET_TWO),
+    { body, uri: PARTNER_URL + path, at: timestamp },
   );
-  const common = { 'content-type': 'application/json' };
-  if (isOne) return { ...common, 'x-partner-signature': signature };
-  return {
-    ...common,
-    'x-vendor-signature-v3': signature,
-    'x-vendor-request-timestamp': timestamp,
-  };
 }
 
 /** A world with partners that sign as `signedHeaders` does, at `NOW`. */

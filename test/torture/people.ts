@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto';
 import { emailsIn, type LeadIdentity } from '#leads/model/identity.ts';
 import { externalId } from '../support/identities.ts';
+import { signedBy } from '../support/signed-by.ts';
 import { type Edit, edits } from './edits.ts';
 
 export const SECRETS = { 'crm-one': 'secret-one', 'crm-two': 'secret-two', 'crm-three': 'three' };
@@ -100,14 +100,6 @@ export function deletionsOf(person: Person, wasEdited: boolean): object[] {
 
 /** Headers of a signed call; a new timestamp for every try. */
 export function signed(partner: PartnerId, uri: string, body: string): Record<string, string> {
-  const json = { 'content-type': 'application/json' };
-  const mac = createHmac('sha256', SECRETS[partner]);
-  if (partner !== 'crm-two')
-    return { ...json, 'x-partner-signature': `sha256=${mac.update(body).digest('hex')}` };
-  const timestamp = String(Date.now());
-  return {
-    ...json,
-    'x-vendor-request-timestamp': timestamp,
-    'x-vendor-signature-v3': mac.update(`POST${uri}${body}${timestamp}`).digest('base64'),
-  };
+  const scheme = partner === 'crm-two' ? 'signature-v3' : 'hmac-sha256';
+  return signedBy(scheme, SECRETS[partner], { uri, body });
 }

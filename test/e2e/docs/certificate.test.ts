@@ -1,11 +1,11 @@
 /** `docs/how-to/certificate.md`, as it stands there, against the sandbox: what is filed holds, and what was altered does not. */
 import { spawnSync } from 'node:child_process';
-import { createHmac } from 'node:crypto';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
+import { signedBy } from '../../support/signed-by.ts';
 import { takeBlock } from '../support/documents.ts';
 import { exportedBy, shareSampleSandbox } from '../support/samples.ts';
 
@@ -37,9 +37,8 @@ async function file(): Promise<Filed> {
   const body = ` {"eventId":"to-be-certified-${serial}","leadId":"1"}\n`;
   writeFileSync(path.join(folder, 'body.json'), body);
   const secret = sandbox['CRM_ONE_SECRET'] ?? '';
-  const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
   const url = `${sandbox['URL']}/api/v1/webhooks/partners/crm-one/deletions`;
-  const headers = { 'content-type': 'application/json', 'x-partner-signature': signature };
+  const headers = signedBy('hmac-sha256', secret, { body });
   const response = await fetch(url, { method: 'POST', headers, body });
   const exported = await exportedBy(takeBlock('docs/how-to/certificate.md', 'STATUS_URL=…'), {
     TRACKPORT_URL: sandbox['URL'] ?? '',

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { signedBy } from '../../support/signed-by.ts';
 import { expect, test } from 'vitest';
 import { type OpenDocument, operationsOf } from '../../support/http/openapi.ts';
 import { ALL_SCOPES, type Ask, openSandbox, read, tokenOf } from '../support/sandbox-calls.ts';
@@ -37,8 +37,7 @@ async function askAsPartner(ask: Ask, secret: string) {
   for (const path of ['deletions', 'events'])
     for (const given of bodies) {
       const body = typeof given === 'string' ? given : JSON.stringify(given);
-      const digest = createHmac('sha256', secret).update(body).digest('hex');
-      const headers = { 'x-partner-signature': `sha256=${digest}`, 'x-correlation-id': 'c-1' };
+      const headers = { ...signedBy('hmac-sha256', secret, { body }), 'x-correlation-id': 'c-1' };
       await ask('POST', `${PARTNER}/${path}`, { at: ['crm-one'], headers, body });
     }
   await ask('POST', '/api/v1/webhooks/github', { body: {} });

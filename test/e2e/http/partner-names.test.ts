@@ -1,5 +1,5 @@
 /** On the public port nothing tells who is a partner; a port for operations does. */
-import { createHmac } from 'node:crypto';
+import { signedBy } from '../../support/signed-by.ts';
 import { expect, test } from 'vitest';
 import { compose, type Composed } from '../support/world.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -14,12 +14,8 @@ const partners = {
   },
 };
 const BODY = '{"eventType":"contact.note","eventId":"1"}';
-const signed = { 'x-partner-signature': `sha256=${hmac(BODY)}` };
+const signed = signedBy('hmac-sha256', SECRET, { body: BODY });
 const REFUSALS = /^trackport_partner_refusals_total.*$/gm;
-
-function hmac(body: string): string {
-  return createHmac('sha256', SECRET).update(body).digest('hex');
-}
 
 function call({ url }: Pick<Composed, 'url'>, partner: string, headers: Record<string, string>) {
   return fetch(`${url}/api/v1/webhooks/partners/${partner}/deletions`, {

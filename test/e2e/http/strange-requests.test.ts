@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { signedBy } from '../../support/signed-by.ts';
 import { request } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -53,8 +53,8 @@ async function openWorld(atEnd: (end: () => Promise<void>) => void): Promise<Wor
 function signed(banner: string, body: object) {
   const secret = read(banner, /-hmac '(sandbox_crm1_\w+)'/);
   const text = JSON.stringify(body);
-  const digest = createHmac('sha256', secret).update(text).digest('hex');
-  return { at: ['crm-one'], headers: { 'x-partner-signature': `sha256=${digest}` }, body: text };
+  const headers = signedBy('hmac-sha256', secret, { body: text });
+  return { at: ['crm-one'], headers, body: text };
 }
 
 /** Thousands of calls, on a machine that may have others to serve. */

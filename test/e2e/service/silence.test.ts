@@ -1,5 +1,5 @@
 /** A partner that falls silent: what operators hear of it from a running service. */
-import { createHmac } from 'node:crypto';
+import { signedBy } from '../../support/signed-by.ts';
 import { expect, test } from 'vitest';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -12,13 +12,9 @@ const crm = { scheme: 'hmac-sha256', secrets: [SECRET], expectEvery: '24h' };
 const EVENT = '{"eventType":"nobody.asked","eventId":"1"}';
 
 function send(url: string, body: string, secret = SECRET): Promise<Response> {
-  const signature = createHmac('sha256', secret).update(body).digest('hex');
   return fetch(`${url}/api/v1/webhooks/partners/crm/events`, {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'x-partner-signature': `sha256=${signature}`,
-    },
+    headers: signedBy('hmac-sha256', secret, { body }),
     body,
   });
 }

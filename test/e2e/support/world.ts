@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -14,6 +13,7 @@ import type { Log } from '#shared/log.ts';
 import { type Service, startService } from '#compose/service.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { withoutRelief } from '../../support/http/app.ts';
+import { signedBy } from '../../support/signed-by.ts';
 
 export const TRACKER_TOKEN = 'a-tracker-token-of-this-test';
 export const WEBHOOK_SECRET = 'a-webhook-secret-of-this-test';
@@ -86,10 +86,9 @@ export function sendDeletion(
   const event =
     typeof deleted === 'number' ? { eventId: `of-${deleted}`, leadId: `${deleted}` } : deleted;
   const body = JSON.stringify(event);
-  const digest = createHmac('sha256', secret).update(body).digest('hex');
   return fetch(`${url}/api/v1/webhooks/partners/${partner}/${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-partner-signature': `sha256=${digest}` },
+    headers: signedBy('hmac-sha256', secret, { body }),
     body,
   });
 }

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { isTrackportError } from '#shared/errors.ts';
 import { SECOND } from '#shared/clock.ts';
+import { signedBy } from '../../support/signed-by.ts';
 import { type Name, namesOf, type Sent } from '../model.ts';
 import { POISONED } from '../world/engine.ts';
 import { CutOff, type Served } from '../world/instance.ts';
@@ -234,16 +235,9 @@ function signed(
   const seconds = String(Math.floor(now / SECOND));
   switch (partner) {
     case 'crm-hmac':
-      return {
-        'x-partner-signature': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
-      };
+      return signedBy('hmac-sha256', secret, { body });
     case 'crm-v3':
-      return {
-        'x-vendor-request-timestamp': String(now),
-        'x-vendor-signature-v3': createHmac('sha256', secret)
-          .update(`POST${uri}${body}${now}`)
-          .digest('base64'),
-      };
+      return signedBy('signature-v3', secret, { body, uri, at: now });
     case 'crm-standard': {
       const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
       const content = `${messageId}.${seconds}.${body}`;
