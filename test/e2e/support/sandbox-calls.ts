@@ -1,5 +1,6 @@
 import { createResponseCheck } from '../../support/http/declared-responses.ts';
 import { openDocument, type OpenDocument } from '../../support/http/openapi.ts';
+import { askForTokens } from '../../support/sign-in.ts';
 import { listening, type StartOptions, trackport } from './process.ts';
 
 type Call = {
@@ -65,10 +66,8 @@ export function read(text: string, pattern: RegExp): string {
 
 /** An access token of the sandbox's issuer. */
 export async function tokenOf(banner: string, scope: string): Promise<string> {
-  const answer = await fetch(read(banner, /(http:\S+\/token)/), {
-    method: 'POST',
-    headers: { authorization: `Basic ${btoa(read(banner, /-u '([^']+)'/))}` },
-    body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
-  });
-  return ((await answer.json()) as { access_token: string }).access_token;
+  const tokenEndpoint = read(banner, /(http:\S+\/token)/);
+  const form = { grant_type: 'client_credentials', scope };
+  const { body } = await askForTokens({ tokenEndpoint }, form, read(banner, /-u '([^']+)'/));
+  return body.access_token;
 }
