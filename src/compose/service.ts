@@ -15,7 +15,7 @@ import { createOperationsServer, createPublicServer, type ServerOptions } from '
 import type { Area, HttpApp, UseCases } from '#http/context.ts';
 import { createServiceReports, type ServiceReports } from '#http/routes/operations.ts';
 import { type ServerLoad, watchLoad } from '#http/server-load.ts';
-import { type Clock, SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
@@ -249,8 +249,8 @@ async function listen(
   return { host, port: typeof address === 'object' && address !== null ? address.port : port };
 }
 
-/** A stop takes no longer beyond its delay, from whose end these are counted. */
-const STOP_MS = 10 * SECOND;
+// A stop takes no 10 s beyond its delay, from whose end these are counted.
+
 /** Requests to the tracker that are still under way are ended. */
 const CUT_AFTER_MS = 7000;
 /** Requests in flight are waited for no longer. */
@@ -262,25 +262,16 @@ const LOOK_EVERY_MS = 20;
 
 /** @see Service.stop */
 async function stop(app: App, state: ServingState, load: ServerLoad): Promise<void> {
-  const { config, clock, log } = app;
+  const { config, clock, log, partners, cleanup } = app;
   const delayMs = config.server.stopDelay;
   state.isStopping = true; // `/readyz` turns to 503
   log.info({}, 'stopping');
   void cutInTime(clock, delayMs, state.cut);
   void clock.sleep(delayMs, { unref: true }).then(() => state.ending.abort());
-  // A store that does not respond holds everything up. The process may end: what is under way is as after a crash.
-  const late = clock.sleep(delayMs + STOP_MS, { unref: true }).then(() => true);
-  if (await Promise.race([giveAllBack(app, state, load), late]))
-    log.warn({}, 'stopped before everything had ended: the store or the tracker does not respond');
-  else log.info({}, 'stopped');
-}
-
-async function giveAllBack(app: App, state: ServingState, load: ServerLoad): Promise<void> {
-  const { config, clock, partners, cleanup } = app;
-  const delayMs = config.server.stopDelay;
   state.deadline = await drain({ clock, delayMs, load, work: partners.stop() });
   // The servers, the portal, the records of `app.ts` (each is written), the lead feed, the store, the traces.
   await cleanup.disposeAsync();
+  log.info({}, 'stopped');
 }
 
 type Drain = {
