@@ -6,8 +6,8 @@ import type { Store } from './store.ts';
 import type { Tracker } from './tracker.ts';
 
 /**
- * All that concern the configuration in force, for one answer of `/readyz`. Only the store takes the instance out of service: the
- * others report how they are, which is for people to read.
+ * All that concern the configuration in force, for one response of `/readyz`. Only the store takes the instance out of
+ * service: the others report how they are, which is for people to read.
  */
 export function healthChecks({
   store,

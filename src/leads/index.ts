@@ -64,7 +64,7 @@ const PAGES_SHARE = 0.25;
 
 export function createLeads(options: LeadsOptions): Leads {
   const { clock, tracker, store, rules, cursors, cacheBytesMax } = options;
-  const { freshForMs, staleIfErrorMs, directoryKey, filler, instanceChanges } = options;
+  const { freshForMs, staleIfErrorMs, directoryKey, filler, instanceChanges, claimView } = options;
   const cache = createLeadCache({
     clock,
     tracker,
@@ -82,14 +82,14 @@ export function createLeads(options: LeadsOptions): Leads {
     clock,
     cache,
     pages: createPageCache(cache, Math.floor(cacheBytesMax * PAGES_SHARE)),
-    claimView: options.claimView,
+    claimView,
     cursors,
     approvedLabel: rules.approvedLabel,
     deletedLabel: () => foldLabel(rules.deletedLabel),
   };
   const reader = createLeadReader(source, instanceChanges);
   const leadFeed = createLeadFeed(
-    { store, cache, reader, clock, directoryKey, identify: () => filler.identify() },
+    { store, cache, reader, claimView, clock, directoryKey, identify: () => filler.identify() },
     { cursors, log: options.log, onItem: options.onFeedItem ?? (() => undefined) },
   );
   return {

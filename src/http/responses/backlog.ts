@@ -21,8 +21,15 @@ type Account = { bytes: number; waiting: Set<Waiting> };
  * before there is room for it. All throw `quota-exceeded` when its consumer reads nothing.
  */
 export type Backlog = {
-  /** Calls `send`, which makes a response of so many bytes and sends it: at once, or when there is room. */
-  send<T>(request: FastifyRequest, bytes: number, send: () => T): T | Promise<T>;
+  /**
+   * Calls `send`, which makes a response of so many bytes and sends it: at once, or when there is room. `hasWaited`:
+   * what is sent was read some time ago.
+   */
+  send<T>(
+    request: FastifyRequest,
+    bytes: number,
+    send: (hasWaited: boolean) => T | Promise<T>,
+  ): T | Promise<T>;
   /** Takes the room for the response to this request ahead, where its length is not known before it is made. */
   reserve(request: FastifyRequest, bytes: number): Promise<void>;
   /** Takes the room for a part of a response. Call what it gives when the part was read. */
@@ -43,13 +50,13 @@ export function createBacklog(): Backlog {
     };
     return { room: takeRoom(account, request, bytes), giveBack };
   };
-  const send = <T>(request: FastifyRequest, bytes: number, work: () => T): T | Promise<T> => {
+  const send: Backlog['send'] = (request, bytes, work) => {
     const { room, giveBack } = take(request, bytes);
-    const begin = (): T => {
+    const begin = () => {
       const { responseOut } = request;
       if (responseOut?.closed === true) giveBack();
       else responseOut?.once('close', giveBack);
-      return work();
+      return work(room !== undefined);
     };
     if (!room && bytes <= SHORT_BYTES_MAX) return begin();
     return Promise.resolve(room)

@@ -17,7 +17,6 @@ import { describeRoute } from '../route.ts';
 import { cursorParameter, limitUpTo, parsedBy } from '../requests/parameters.ts';
 import { prefers } from '../requests/headers.ts';
 import { uncached } from '../responses/headers.ts';
-import type { Backlog } from '../responses/backlog.ts';
 import { JSON_MEDIA_TYPE } from '../responses/send-read.ts';
 import { addCorsHeaders } from '../responses/response-hooks.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -41,9 +40,11 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
     const page = await (waitMs > 0 ? listeners.wait(request, read) : read(hangUpOf(request)));
     if (!isHead(request))
       onceSent(request, () => leadFeed.noteRead(toQuery(query), page, visibilityOf(request)));
-    return backlog.send(request, bytesOfPage(page), () =>
-      reply.header('content-type', JSON_MEDIA_TYPE).send(renderFeedPage(page)),
-    );
+    return backlog.send(request, bytesOfPage(page), async () => {
+      const items = await leadFeed.withoutClaimed(page.items);
+      const shown = items === page.items ? page : { ...page, items };
+      return reply.header('content-type', JSON_MEDIA_TYPE).send(renderFeedPage(shown));
+    });
   };
   const stream = async (request: FastifyRequest, reply: FastifyReply, query: ChangesQuery) => {
     const { 'last-event-id': lastEventId } = request.headers;
@@ -58,7 +59,7 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
     await listeners.wait(request, async (signal) => {
       const wait = { waitMs: BEAT_MS, signal };
       const events = leadFeed.follow(from, visibilityOf(request), wait);
-      await sendEvents({ request, reply }, backlog, events, signal);
+      await sendEvents({ request, reply }, context, events, signal);
     });
     return reply;
   };
@@ -218,7 +219,7 @@ function beginStream({ request, reply }: Exchange): ServerResponse {
  */
 async function sendEvents(
   exchange: Exchange,
-  backlog: Backlog,
+  { backlog, leads }: Pick<AreaContext, 'backlog' | 'leads'>,
   events: AsyncGenerator<FeedEvent, void>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -226,7 +227,13 @@ async function sendEvents(
     const pieces = toPieces(event);
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
     const wasRead = await backlog.take(exchange.request, bytes);
-    await write(raw, pieces, signal).finally(wasRead);
+    try {
+      const items = event.item ? [event.item] : [];
+      const shown = await leads.leadFeed.withoutClaimed(items);
+      if (shown.length === items.length) await write(raw, pieces, signal);
+    } finally {
+      wasRead();
+    }
   };
   const first = await events.next();
   const raw = beginStream(exchange);

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import {
   bytesOfList,
@@ -6,7 +7,7 @@ import {
   renderLead,
   renderLeadList,
 } from '#leads/model/lead-out.ts';
-import type { CacheStatus } from '#leads/reading/lead-reader.ts';
+import type { CacheStatus, LeadResponse } from '#leads/reading/lead-reader.ts';
 import { LABEL_CHARACTERS_MAX, LABELS_MAX } from '#access/grant.ts';
 import { isLongerThan } from '#shared/text/visible.ts';
 import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
@@ -71,24 +72,34 @@ export function leadRoutes(app: HttpApp, context: AreaContext): void {
   const { publicUrl, leads, backlog } = context;
   const count = createReadMetrics(context.metrics);
   admitLeadReaders(app, context);
-  app.get('/api/v1/leads', listRoute, (request, reply) =>
-    leads.reader.list(request.query, visibilityOf(request)).then(({ value, cache }) => {
-      const headers = headersOf(cache);
-      count(cache.outcome);
-      const { nextCursor } = value.pagination;
-      if (nextCursor !== undefined) headers['link'] = nextLink(request, nextCursor, publicUrl());
-      return backlog.send(request, bytesOfList(value), () =>
-        sendRendered({ request, reply }, renderList(value), headers),
+  /** Reads again behind a wait for room: a lead may have been claimed meanwhile. */
+  const sendRead = <T, Sent>(
+    request: FastifyRequest,
+    read: () => Promise<LeadResponse<T>>,
+    { bytesOf, send }: { bytesOf: (value: T) => number; send: (found: LeadResponse<T>) => Sent },
+  ): Promise<Sent> =>
+    read().then((found) => {
+      count(found.cache.outcome);
+      return backlog.send(request, bytesOf(found.value), (hasWaited) =>
+        hasWaited ? read().then(send) : send(found),
       );
+    });
+  app.get('/api/v1/leads', listRoute, (request, reply) =>
+    sendRead(request, () => leads.reader.list(request.query, visibilityOf(request)), {
+      bytesOf: bytesOfList,
+      send: ({ value, cache }) => {
+        const headers = headersOf(cache);
+        const { nextCursor } = value.pagination;
+        if (nextCursor !== undefined) headers['link'] = nextLink(request, nextCursor, publicUrl());
+        return sendRendered({ request, reply }, renderList(value), headers);
+      },
     }),
   );
   app.get('/api/v1/leads/:leadId', detailRoute, (request, reply) =>
-    leads.reader.read(request.params.leadId, visibilityOf(request)).then(({ value, cache }) => {
-      count(cache.outcome);
-      const rendered = renderOne(value);
-      return backlog.send(request, rendered.bytes.length, () =>
-        sendRendered({ request, reply }, rendered, headersOf(cache)),
-      );
+    sendRead(request, () => leads.reader.read(request.params.leadId, visibilityOf(request)), {
+      bytesOf: (lead) => renderOne(lead).bytes.length,
+      send: ({ value, cache }) =>
+        sendRendered({ request, reply }, renderOne(value), headersOf(cache)),
     }),
   );
 }

@@ -6,6 +6,7 @@ import type { CursorSealer } from '#shared/pagination/page.ts';
 import { createFlightsByQuestion, createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import type { Log } from '#shared/log.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
+import type { Claims, ClaimView } from '../claims/claim-view.ts';
 import { foldLabels } from '../model/labels.ts';
 import { changeFor } from './lead-change.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
@@ -44,6 +45,11 @@ export type LeadFeed = {
    * nothing for `waitMs` the cursor alone, which comes first of all, too. Ends when `signal` is aborted.
    */
   follow(query: FeedQuery, visibility: Visibility, wait: Wait): AsyncGenerator<FeedEvent, void>;
+  /**
+   * The items without leads that were claimed since they were read, which takes long where the tracker is slow. To be
+   * asked for when nothing else is waited for before they are sent. @throws {store-unavailable}
+   */
+  withoutClaimed(items: readonly FeedItem[]): Promise<readonly FeedItem[]>;
   /** The reader that asked so has the whole page. */
   noteRead(query: FeedQuery, page: FeedPage, visibility: Visibility): void;
   /** Writes how far readers are known to have read by now. */
@@ -85,7 +91,7 @@ const FOLLOWER_LOOKS_THROUGH = 2000;
 const NOTED_WITHIN_MS = 30 * SECOND;
 
 export function createLeadFeed(
-  leads: Omit<Feed, 'readEnd' | 'walked'>,
+  { claimView, ...leads }: Omit<Feed, 'readEnd' | 'walked'> & { claimView: ClaimView },
   { cursors: sealer, log, onItem }: { cursors: CursorSealer; log: Log; onItem: OnItem },
 ): LeadFeed {
   const { store, clock } = leads;
@@ -133,6 +139,7 @@ export function createLeadFeed(
         listeners -= 1;
       }
     },
+    withoutClaimed: async (items) => withoutClaimed(items, await claimView.current()),
     noteRead: (query, page, visibility) =>
       noteRead({ cursors, reads }, { query, page, visibility }),
     flushReads: () => reads.flush(),
@@ -144,6 +151,11 @@ export function createLeadFeed(
       await reads.close();
     },
   };
+}
+
+function withoutClaimed(items: readonly FeedItem[], claims: Claims): readonly FeedItem[] {
+  const isShown = ({ type, id }: FeedItem) => type === 'lead.removed' || !claims.has(Number(id));
+  return items.every(isShown) ? items : items.filter(isShown);
 }
 
 /** The next step that has something to tell, or the last one that there was time for. */

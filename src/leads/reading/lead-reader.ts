@@ -30,7 +30,7 @@ export type CacheStatus = {
 };
 
 /** `value` is the same object as long as nothing in it changed (`shared/caching.ts`). */
-type LeadResponse<T> = { value: T; cache: CacheStatus };
+export type LeadResponse<T> = { value: T; cache: CacheStatus };
 
 /** The caches and the claims that leads are read from, and the labels that decide who sees them. */
 type LeadSource = {

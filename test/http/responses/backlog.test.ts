@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import nock from 'nock';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { LeadFeed } from '#leads/lead-feed/lead-feed.ts';
 import type { Lead, LeadList } from '#leads/model/lead-out.ts';
+import { TrackportError } from '#shared/errors.ts';
 import { eventually } from '../../support/eventually.ts';
 import { buildTestApp } from '../../support/http/app.ts';
 import { fakeLeads, GOOD_KEY, someLead } from '../../support/http/leads.ts';
@@ -34,8 +35,15 @@ const changes = list.items.map((one) => ({
   at: one.updatedAt,
   lead: one,
 }));
+const claimed = new Set<string>();
+afterEach(() => claimed.clear());
 const leadFeed: Partial<LeadFeed> = {
   read: async () => ({ items: changes, pagination: { hasMore: true, nextCursor: 'c' } }),
+  follow: async function* () {
+    yield { cursor: 'c' };
+    for (const item of changes) yield { cursor: 'c', item };
+  },
+  withoutClaimed: async (items) => items.filter(({ id }) => !claimed.has(id)),
   listeners: () => 0,
   noteRead: () => undefined,
 };
@@ -45,8 +53,14 @@ async function openService() {
   const leads = fakeLeads({ lead, limitPerMinute: 100_000 });
   // Another object each time: no two callers share a rendering.
   const reader = {
-    list: async () => ({ value: { ...list }, cache: { outcome: 'hit', ageMs: 0, ttlMs: 1 } }),
-    read: async () => ({ value: { ...lead }, cache: { outcome: 'hit', ageMs: 0, ttlMs: 1 } }),
+    list: async () => ({
+      value: { ...list, items: list.items.filter(({ id }) => !claimed.has(id)) },
+      cache: { outcome: 'hit', ageMs: 0, ttlMs: 1 },
+    }),
+    read: async (id: string) => {
+      if (claimed.has(id)) throw new TrackportError('lead-not-found');
+      return { value: { ...lead }, cache: { outcome: 'hit', ageMs: 0, ttlMs: 1 } };
+    },
   };
   const app = buildTestApp({ ...leads, leads: { reader, leadFeed } as never });
   onTestFinished(() => app.close());
@@ -113,4 +127,35 @@ test('others are served while one consumer reads nothing, and what it has hung u
     });
     expect(answer.status).toBe(200);
   });
+});
+
+test.each([
+  ['a page of changes', '/api/v1/leads/changes'],
+  ['a list', '/api/v1/leads'],
+  ['a lead', '/api/v1/leads/1'],
+])('%s that has waited for room shows nothing that was claimed meanwhile', async (_what, path) => {
+  const { port, responses, waiting } = await openService();
+  const stuck = await ask(port, '/api/v1/leads', REQUESTS);
+  await eventually(() => expect(waiting()).toBeGreaterThan(15 * MIB));
+  const late = await ask(port, path, 1);
+  await eventually(() => expect(responses).toHaveLength(REQUESTS + 1));
+  for (let turns = 0; turns < 20; turns += 1) await nextTurn();
+  claimed.add('1');
+  stuck.destroy();
+  let received = '';
+  late.setEncoding('latin1').on('data', (piece: string) => (received += piece));
+  late.resume();
+  await eventually(() => expect(received).toMatch(/^HTTP\/1\.1 (?:200|404)[^]*\}/));
+  expect(received).not.toContain('"id":"1"');
+});
+
+test('a stream shows nothing that was claimed since it was read', async () => {
+  const { port } = await openService();
+  claimed.add('2');
+  const headers = { 'x-api-key': GOOD_KEY, accept: 'text/event-stream' };
+  const response = await fetch(`http://127.0.0.1:${port}/api/v1/leads/changes`, { headers });
+  const events = await response.text();
+  expect(events).toContain('"id":"1"');
+  expect(events).toContain('"id":"3"');
+  expect(events).not.toContain('"id":"2"');
 });

@@ -6,6 +6,7 @@ import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
+import { someLead } from '../../support/http/leads.ts';
 import { storeOfFeed } from '../support.ts';
 
 const visibility = { consumerId: 'c', labels: ['EU'] };
@@ -29,11 +30,13 @@ function openFeed(changes: LeadChange[], reader?: FeedReader) {
     },
   });
   type Leads = Parameters<typeof createLeadFeed>[0];
-  const leads = { store, clock } as Partial<Leads> as Leads;
+  const claims = new Set<number>();
+  const claimView = { current: async () => claims };
+  const leads = { store, clock, claimView } as Partial<Leads> as Leads;
   const cursors = createCursorSealer(Buffer.alloc(32, 1));
   const onItem = (lagMs?: number) => void lags.push(lagMs);
   const feed = createLeadFeed(leads, { cursors, log: silentLog, onItem });
-  return { feed, clock, lags, looks, tell: () => tell() };
+  return { feed, clock, lags, looks, claims, tell: () => tell() };
 }
 
 const removed = (position: number, labels: string[] = ['eu']): LeadChange => ({
@@ -106,4 +109,18 @@ test('who has all looks into the store for a change alone, and once for all at i
   expect((await waiting).map(({ value }) => value)).toMatchObject([{ item: {} }, { item: {} }]);
   expect(looks.count).toBe(1);
   ending.abort();
+});
+
+test('items lose the leads that were claimed since they were read, and keep what was removed', async () => {
+  const { feed, claims } = openFeed([]);
+  const at = '2026-03-01T10:00:00Z';
+  const [one, two] = [1, 2].map((number) => {
+    const lead = { ...someLead, id: String(number) };
+    return { type: 'lead.changed' as const, id: lead.id, at, lead };
+  });
+  const gone = { type: 'lead.removed' as const, id: '1', at };
+  const items = [one, two, gone].filter((item) => item !== undefined);
+  expect(await feed.withoutClaimed(items)).toBe(items);
+  claims.add(1);
+  expect(await feed.withoutClaimed(items)).toEqual([two, gone]);
 });
