@@ -49,7 +49,24 @@ export async function startConfigured(
   const { url, publicUrl } = service;
   const portal = config.portal && { portal: `${publicUrl}/portal` };
   log.info({ version: VERSION, commit: COMMIT, ...portal, url }, 'listening');
-  return { stop: () => service.stop(), reload: () => reloadAndTell(service, load, log) };
+  const delayMs = config.server.stopDelay;
+  return {
+    stop: () => Promise.race([service.stop(), giveUpStop({ clock, delayMs, log })]),
+    reload: () => reloadAndTell(service, load, log),
+  };
+}
+
+/**
+ * Ends the wait for a stop, so that the process exits: a store that does not respond holds everything up that is to be
+ * given back. What it was asked for last is as after a crash.
+ */
+async function giveUpStop({
+  clock,
+  delayMs,
+  log,
+}: Pick<Drain, 'clock' | 'delayMs'> & { log: Log }) {
+  await clock.sleep(delayMs + GIVE_UP_MS, { unref: true });
+  log.warn({}, 'stopped before everything had ended: the store does not respond');
 }
 
 /** Tells of settings that are allowed and likely not meant. */
@@ -77,7 +94,7 @@ export type Service = {
   access: Access;
   /**
    * Turns `/readyz` to 503, serves on for `server.stopDelay`, lets requests in flight finish and gives
-   * everything back, within 10 s of that. Idempotent.
+   * everything back, within 10 s of that unless the store does not respond. Idempotent.
    */
   stop(): Promise<void>;
   /**
@@ -124,10 +141,10 @@ async function open(start: Start, cleanup: AsyncDisposableStack): Promise<Servic
   // Ready at once: for `/readyz` it is enough that the store takes reads and writes.
   const url = serverUrl(await listen(servers.public, config.server));
   const publicUrl = (state.publicUrl ??= url);
-  const close = () => closeInTime(servers.public, clock, state.deadline ?? clock.monotonicMs());
-  cleanup.defer(close);
-  // Matching, acting, the crawl and the purge begin, or this instance of several stands by and looks every two seconds.
   cleanup.defer(() => app.partners.stop());
+  const close = () => closeInTime(servers.public, clock, state.deadline ?? clock.monotonicMs());
+  cleanup.defer(close); // first of all: what the work waits for must not keep connections open
+  // Matching, acting, the crawl and the purge begin, or this instance of several stands by and looks every two seconds.
   await app.partners.start();
   let stopped: Promise<void> | undefined;
   return {
@@ -257,6 +274,8 @@ const CUT_AFTER_MS = 7000;
 const DRAIN_MS = 8000;
 /** Of these for connections that are still busy then to end. */
 const CLOSE_MS = 2000;
+/** The process waits no longer for anything. */
+const GIVE_UP_MS = 9000;
 
 const LOOK_EVERY_MS = 20;
 
@@ -269,7 +288,7 @@ async function stop(app: App, state: ServingState, load: ServerLoad): Promise<vo
   void cutInTime(clock, delayMs, state.cut);
   void clock.sleep(delayMs, { unref: true }).then(() => state.ending.abort());
   state.deadline = await drain({ clock, delayMs, load, work: partners.stop() });
-  // The servers, the portal, the records of `app.ts` (each is written), the lead feed, the store, the traces.
+  // The servers, the work, the portal, the records of `app.ts` (each is written), the lead feed, the store, the traces.
   await cleanup.disposeAsync();
   log.info({}, 'stopped');
 }
@@ -302,7 +321,6 @@ export async function drain({ clock, delayMs, load, work }: Drain): Promise<numb
     // A busy process wakes late, before it has looked at its port: one turn takes what waits there.
     await eventLoopTurn();
   } while ((!isDone() || load.inFlight() > 0 || load.arrivals() > arrivals) && !isLate());
-  await work;
   return deadline;
 }
 

@@ -97,6 +97,17 @@ test('the port stays open until the work is done', async () => {
   await draining;
 });
 
+test('work that fails or hangs does not keep the rest of the stop from what it has to end', async () => {
+  const { load } = await open(() => undefined);
+  const clock = createFakeClock();
+  const failed = Promise.reject(new Error('the store is gone'));
+  failed.catch(() => undefined);
+  const hung = new Promise<void>(() => undefined);
+  const drained = [failed, hung].map((work) => drain({ clock, delayMs: 0, load, work }));
+  for (let passed = 0; passed < 6000; passed += 20) await clock.advance(20);
+  expect(await Promise.all(drained)).toEqual([9000, 9000]);
+});
+
 test('from the stop on a response ends its connection, once the request is there in full', async () => {
   const gate = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();

@@ -30,7 +30,7 @@ export async function openTracker(options: TrackerOptions = {}): Promise<Tracker
 }
 
 /** Section of the configuration for a tracker at this address. */
-const trackerAt = (apiUrl: string) => ({
+export const trackerAt = (apiUrl: string) => ({
   repository: 'acme/leads',
   apiUrl,
   auth: { token: TRACKER_TOKEN },
