@@ -38,7 +38,8 @@ const DUE_OF_RANKS = RANKS.map(
 /** The next ones of a stage. SQLite sorts what its index has in order already, if it is asked for more of an order. */
 const DUE = `
   SELECT event.id AS event, receipt.id AS receipt_id, receipt.partner_id, receipt.path,
-    receipt.received_at, receipt.traceparent, event.position, event.due_at, event.created_before, event.attempts, event.payload, event.progress
+    receipt.received_at, receipt.traceparent, event.position, event.due_at, event.created_before, event.attempts, event.payload, event.progress,
+    event.last_error IS NOT DISTINCT FROM 'forbidden' AS is_refused
   FROM (SELECT * FROM (${DUE_OF_RANKS}) AS due_of_ranks ORDER BY rank, due_at, id LIMIT @limit) AS due
     JOIN event ON event.id = due.id JOIN receipt ON receipt.number = event.receipt
   ORDER BY due.rank, due.due_at, due.id`;
@@ -95,13 +96,13 @@ const RESCHEDULE = `
 /** Longer than any one step takes, and short enough to resume within half a minute of a crash. */
 const EVENT_LEASE_MS = 25 * SECOND;
 
-/** A leased event as it is stored. */
-type LeasedRow = Omit<WorkItem, 'progress'> & { progress?: string };
+/** An event that is due, as it is stored. */
+type DueRow = Omit<WorkItem, 'progress' | 'lease'> & { progress?: string; isRefused: boolean };
 
 /**
  * Leases up to `limit` due events of a stage: deletions that redact or delete go before the other ones, and those
- * before events; then oldest due first. Of `among`, which go first so, those are leased that have been due for longest.
- * `aheadMaxMs` is the longest wait that there is: what is due later was stored by
+ * before events; then oldest due first. Of `among`, which go first so, those are leased that were not refused before,
+ * and then those that have been due for longest. `aheadMaxMs` is the longest wait that there is: what is due later was stored by
  * a clock that was ahead, and is due now. While another instance than `instance` has the right to work, nothing is
  * leased. `sealer` opens the bytes of events. @throws {store-unavailable} and then nothing has changed, here and below
  */
@@ -123,21 +124,27 @@ export async function leaseEvents(
   const leased = await db.exclusive(async (tx) => {
     if (await tx.get(WORKED_ON_BY_OTHER, { instance })) return [];
     if (await tx.get(TOO_LATE, due)) await tx.run(DUE_TOO_LATE, due);
-    const next = await tx.all<Omit<LeasedRow, 'lease'>>(DUE, due);
-    const rows =
-      among > limit ? next.sort((one, other) => one.dueAt - other.dueAt).slice(0, limit) : next;
+    const next = await tx.all<DueRow>(DUE, due);
+    const rows = among > limit ? next.sort(byRefusal).slice(0, limit) : next;
     const events = rows.map(({ event }) => event);
     if (rows.length > 0) send(tx, LEASE, { events, token, until: now + EVENT_LEASE_MS });
-    return rows.map((row) => ({ ...row, lease: `${token}/${row.event}` }));
+    return rows;
   });
-  return leased.map((row) => toItem(sealer, row));
+  return leased.map((row) => toItem(sealer, row, token));
 }
 
-function toItem(sealer: Sealer, row: LeasedRow): WorkItem {
-  const { payload: sealed, progress: stored, ...item } = row;
+/** A refused event is due anew, and nothing that was not refused may wait behind it, nor be overtaken by what was not. */
+function byRefusal(one: DueRow, other: DueRow): number {
+  if (one.isRefused && other.isRefused) return one.dueAt - other.dueAt;
+  return Number(one.isRefused) - Number(other.isRefused);
+}
+
+function toItem(sealer: Sealer, row: DueRow, token: string): WorkItem {
+  const { payload: sealed, progress: stored, isRefused: _, ...item } = row;
+  const lease = `${token}/${row.event}`;
   const payload = sealed && openPayload(sealer, row, sealed);
   const progress = readProgress(stored);
-  return { ...item, ...(payload && { payload }), ...(progress && { progress }) };
+  return { ...item, lease, ...(payload && { payload }), ...(progress && { progress }) };
 }
 
 /** Due time of the next event of the stage that nobody has leased; ms since the Unix epoch. @throws {store-unavailable} */

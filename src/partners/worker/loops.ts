@@ -214,20 +214,23 @@ export async function suspectPause({
   if (response.kind === 'paused') pause.begin(response.code);
 }
 
-/** Events that a probe chooses from: one that was refused is due anew, and so the last of them, and must not keep all others waiting. */
+/** Events that a probe chooses from: those that were refused must not keep all others waiting. */
 const PROBE_AMONG = 50;
 
 /**
- * A pause ends when the repository is well, nothing that it tells speaks against writing, and the
- * next event, if there is one, is not refused: not every lack of rights can be read.
+ * A pause ends when the repository is well, nothing that it tells speaks against writing, and the next event, if there
+ * is one, comes to its end: not every lack of rights can be read. An event that waits tells nothing: the next one does.
  */
 async function probe(loop: ActingLoop, { code, probeAt }: Readonly<Pause>): Promise<number> {
   const { clock, editor, pause } = loop;
-  const waitMs = probeAt - clock.monotonicMs();
+  const waitMs = Math.max(probeAt - clock.monotonicMs(), pause.limitedMs());
   if (waitMs > 0) return waitMs;
   const response = await (code === 'forbidden' ? editor.checkWriting() : editor.checkRepository());
   if (response.kind === 'paused') pause.begin(response.code);
   else if (response.kind !== 'well') pause.probeLater();
-  else if ((await actOnNext(loop, PROBE_AMONG))?.kind !== 'paused') pause.end();
+  else {
+    const result = await actOnNext(loop, PROBE_AMONG);
+    if (!result || result.kind === 'settled') pause.end();
+  }
   return 0;
 }

@@ -1,6 +1,15 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createLeasing } from '#partners/worker/lease-events.ts';
-import { createAlarm, type LoopFailure, runLoop, runMatching } from '#partners/worker/loops.ts';
+import type { ActResult } from '#partners/worker/act/act-on-event.ts';
+import {
+  type ActingLoop,
+  createAlarm,
+  type LoopFailure,
+  runActing,
+  runLoop,
+  runMatching,
+} from '#partners/worker/loops.ts';
+import { createTrackerPause } from '#partners/worker/may-write.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { acceptEvent, INSTANCE, receiptsIn, sealer } from '../../support/partners.ts';
 import { temporaryDatabase, withCommits } from '../../support/stores.ts';
@@ -206,4 +215,46 @@ test('events that come one by one share a batch, which waits a tenth of a second
   await clock.advance(1);
   await clock.advance(0);
   expect(batches).toEqual([1, 5]);
+});
+
+test('a pause ends with an event that comes to its end, not with one that waits, or that the limit stops', async () => {
+  const clock = createFakeClock();
+  const stop = new AbortController();
+  const limited: ActResult = { kind: 'limited', retryAt: clock.now() + MINUTE };
+  const results: ActResult[] = [
+    { kind: 'rescheduled' },
+    { kind: 'left' },
+    limited,
+    { kind: 'settled', outcome: 'DONE' },
+  ];
+  const alarm = createAlarm(clock);
+  const pause = createTrackerPause({ clock, log: silentLog, probeEveryMs: SECOND });
+  pause.begin('forbidden');
+  const running = runActing({
+    editor: { checkWriting: async () => ({ kind: 'well' }) },
+    leasing: {
+      lease: async () => [{}],
+      workOn: async () => results.shift(),
+      waitMs: async () => MINUTE,
+    },
+    walTruncation: { run: async () => undefined, waitMs: () => Infinity },
+    pause,
+    alarms: { match: alarm, act: alarm },
+    failures: new Map(),
+    clock,
+    log: silentLog,
+    stopping: stop.signal,
+  } as unknown as ActingLoop);
+  onTestFinished(async () => {
+    stop.abort();
+    await running;
+  });
+  const pass = async (ms: number) => {
+    await clock.advance(ms);
+    for (let turns = 0; turns < 10; turns += 1) await clock.advance(0);
+    return [results.length, pause.current()?.code];
+  };
+  expect(await pass(SECOND)).toEqual([1, 'forbidden']);
+  expect(await pass(MINUTE - SECOND - 1)).toEqual([1, 'forbidden']);
+  expect(await pass(1)).toEqual([0, undefined]);
 });

@@ -108,3 +108,35 @@ test('of three issues in a row keeps no other event from being the probe, though
   const { events } = await world.settled(await world.send({ leadId: other }));
   expect(events[0]).toMatchObject({ outcome: 'DONE' });
 });
+
+test('of three issues in a row pauses all until a write gets through, though a deletion goes before the probe', async () => {
+  const world = await runningWorld({
+    worker: { timing: { probeEveryMs: HOUR }, retryMs: [HOUR] },
+    events: { 'crm-one': [{ type: '*', addLabels: ['won'] }] },
+  });
+  const leads = makeLeads(world, 5);
+  await world.filler.catchUp();
+  refuse(world, '\\d+');
+  for (const leadId of leads.slice(0, 3)) await world.send({ leadId });
+  const status = () => world.partners.workerStatus();
+  await eventually(async () => expect((await status()).state).toBe('paused'));
+  const { pausedSince } = await status();
+  for (const [leadId, path] of [
+    [leads[3], 'events'],
+    [leads[4], 'deletions'],
+  ] as const) {
+    const id = await world.send({ leadId }, 'crm-one', path);
+    await eventually(async () =>
+      expect((await eventOf(world, id))?.history).toMatchObject([{ what: 'matched' }]),
+    );
+  }
+  const refusals = () => world.tracker.calls.count({ method: 'PATCH' });
+  for (let probes = 0; probes < 4; probes += 1) {
+    const before = refusals();
+    world.partners.onReload();
+    await eventually(() => expect(refusals()).toBeGreaterThan(before));
+  }
+  await eventually(async () =>
+    expect(await status()).toMatchObject({ state: 'paused', pausedSince }),
+  );
+});
