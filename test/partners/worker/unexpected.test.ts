@@ -96,12 +96,12 @@ async function setUp() {
 
 type DeletionWorld = Awaited<ReturnType<typeof setUp>>;
 
-/** Leases one event for its actions, with lead 1 claimed. */
-async function leaseForActions(world: DeletionWorld): Promise<WorkItem<ActProgress>> {
+/** Leases one event for its actions, with its leads claimed. */
+async function leaseForActions(world: DeletionWorld, leads = [1]): Promise<WorkItem<ActProgress>> {
   const [matched] = await world.lease('match');
   if (!matched) throw new Error('nothing is due');
   const next = { actions: ['close' as const], now: world.clock.now() };
-  await keepMatch(world.store, { item: matched, match: { leads: [1], conflicts: [] }, plan: next });
+  await keepMatch(world.store, { item: matched, match: { leads, conflicts: [] }, plan: next });
   const [item] = await world.lease('act');
   return item as WorkItem<ActProgress>;
 }
@@ -277,6 +277,24 @@ describe('an error that nobody foresaw', () => {
       attempts: 2,
       lastError: 'internal-error',
     });
+  });
+
+  test('in an action on one lead takes nothing from what the last try did to another', async () => {
+    const world = await setUp();
+    await world.accept(1);
+    const reported: unknown[] = [];
+    const acting: Acting = {
+      ...actDepsOf(world, {
+        read: async (number) => {
+          if (number === 2) throw new RangeError('two');
+          return { kind: 'gone', isDeleted: true };
+        },
+      }),
+      rules: () => ({ labels: { approved: 'approved', deleted: 'deleted' }, retryMs: [] }),
+      reporter: { settled: (report) => void reported.push(report), attemptFailed: () => undefined },
+    };
+    await actOnEvent(acting, await leaseForActions(world, [1, 2]), never);
+    expect(reported).toMatchObject([{ outcome: 'FAILED', code: 'internal-error', issues: [2] }]);
   });
 });
 

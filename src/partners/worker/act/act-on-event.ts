@@ -87,8 +87,10 @@ async function act(
   const { progress } = item;
   if (!progress) return matchAnew(acting, item);
   const attempt = { ...acting, ...acting.rules() };
+  const begun = { ...item, progress };
+  const leads = openLeads(attempt, begun, signal);
   try {
-    return await actOnLeads(attempt, { ...item, progress }, signal);
+    return await actOnLeads(attempt, begun, leads, signal);
   } catch (error) {
     if (error instanceof LeaseLost) return { kind: 'left' };
     if (signal.aborted || error instanceof Overtaken) {
@@ -100,7 +102,7 @@ async function act(
       { receiptId: item.receiptId, ...errorFields(error) },
       'an action met a mistake of ours',
     );
-    return retry(attempt, item, { leads: progress.leads, lastError: 'internal-error' });
+    return retry(attempt, item, { leads: leads.all(), lastError: 'internal-error' });
   }
 }
 
@@ -115,10 +117,10 @@ async function matchAnew({ db, clock }: Acting, item: WorkItem): Promise<ActResu
 async function actOnLeads(
   attempt: Attempt,
   item: BegunItem,
+  leads: LeasedLeads,
   signal: AbortSignal,
 ): Promise<ActResult> {
   const { receiptId, progress } = item;
-  const leads = openLeads(attempt, item, signal);
   const isLastTry = item.attempts >= attempt.retryMs.length;
   const open = progress.leads.filter(({ state }) => state === 'open');
   const delays: Delay[] = [];
