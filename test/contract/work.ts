@@ -753,6 +753,15 @@ export function describeWork(engine: string, open: Open): void {
         expect(await leadsOf(store, item)).toEqual([4, 5]);
       });
 
+      test('a number that is learnt late is claimed by a deletion of before that was brought in since', async () => {
+        const { accept, directory, eventOf, end } = await setUpStanding();
+        const names = [{ kind: 'lead-id', number: 4 } as const];
+        const id = await accept('a', AT, { names, actions, createdBefore: 1 });
+        await end('UNMATCHED', 'match');
+        await putEntries(directory, [entry(4, { createdAt: AT })]);
+        expect(await eventOf(id)).toMatchObject({ outcome: 'PENDING', leadIds: ['4'] });
+      });
+
       test.each([putEntries, putCaughtUp, putCrawled])(
         'a name that a known number gains counts, too, whichever way it is learnt: %o',
         async (way) => {

@@ -43,12 +43,9 @@ export type Match = {
   leads: readonly number[];
   /** The kind of name that found them; absent without leads. */
   by?: NameKind;
-  /** Named, but left alone, since they are another person's. */
+  /** Named, but left alone: they are another person's, or got the number that a lead id names too late. */
   conflicts: readonly number[];
 };
-
-/** A lead that a lead id names may have been created this much later: clocks differ, and nobody else has its number. */
-export const NUMBER_TOLERANCE_MS = MINUTE;
 
 /** Times of an event, in ms. */
 export type AskedAt = {
@@ -57,6 +54,13 @@ export type AskedAt = {
   /** An operator may bring in what happened long before; a lead that was there by now can be named by its number. */
   receivedAt: number;
 };
+
+const NUMBER_TOLERANCE_MS = MINUTE;
+
+/** Latest creation of a lead that a name can mean, in ms. Nobody else has the number of a lead id, and clocks differ. */
+export function latestCreation(isLeadId: boolean, { createdBefore, receivedAt }: AskedAt): number {
+  return isLeadId ? Math.max(createdBefore, receivedAt) + NUMBER_TOLERANCE_MS : createdBefore;
+}
 
 /**
  * The leads that the first kind of name finds that has any; each of several e-mail addresses names somebody. None
@@ -68,14 +72,12 @@ export type AskedAt = {
 export function matchLeads(
   names: readonly MatchName[],
   directory: DirectoryView,
-  { createdBefore, receivedAt }: AskedAt,
+  askedAt: AskedAt,
 ): Match {
   const person = names.filter(isOfPerson);
   const conflicts: number[] = [];
   const isTaken = (name: MatchName, number: number): boolean => {
-    const latest = isLeadId(name)
-      ? Math.max(createdBefore, receivedAt) + NUMBER_TOLERANCE_MS
-      : createdBefore;
+    const latest = latestCreation(isLeadId(name), askedAt);
     const isTooNew = (directory.createdAt(number) ?? 0) > latest;
     const isAnother = !isOfPerson(name) && belongsToAnother(directory.identitiesOf(number), person);
     if (isAnother || (isTooNew && isLeadId(name))) conflicts.push(number);

@@ -4,7 +4,12 @@
  */
 import type { IdentityKind } from '#leads/directory/lead-directory.ts';
 import type { ClaimLearnt, KnownRepository } from '#leads/lead-store.ts';
-import { matchLeads, type MatchName, NUMBER_TOLERANCE_MS } from '#leads/directory/match.ts';
+import {
+  type AskedAt,
+  latestCreation,
+  matchLeads,
+  type MatchName,
+} from '#leads/directory/match.ts';
 import type { Action } from '../partner.ts';
 import type { Erasure, Outcome, Remainder } from './receipt.ts';
 import type { ActProgress, EventProgress, LeadProgress, Stage } from '../worker/work-item.ts';
@@ -25,8 +30,8 @@ import {
 const STANDS_HERE = 'deletion_name.repository_id = @id';
 
 /**
- * Not for what they have claimed already, or what came later: crawls and webhooks meet all of that again. Of an inner
- * join SQLite would read every name that stands, since it knows nothing of how few `known` are.
+ * Not for what they have claimed already: crawls and webhooks meet all of that again. Of an inner join SQLite would
+ * read every name that stands, since it knows nothing of how few `known` are.
  */
 const NAMING_LEADS = `
   WITH RECURSIVE known (number, hash) AS (
@@ -34,17 +39,18 @@ const NAMING_LEADS = `
     WHERE repository_id = @id AND number = ANY(@numbers::bigint[])
       AND EXISTS (SELECT 1 FROM deletion_name)
     UNION SELECT number, to_hash FROM known JOIN directory_merge ON from_hash = known.hash),
-  named (event, number) AS (
-    SELECT event, known.number FROM known CROSS JOIN deletion_name
+  named (event, number, is_lead_id) AS (
+    SELECT event, known.number, false FROM known CROSS JOIN deletion_name
     WHERE deletion_name.key_hash = known.hash AND ${STANDS_HERE}
     UNION
-    SELECT event, number FROM deletion_name WHERE number = ANY(@numbers::bigint[]) AND ${STANDS_HERE})
-  SELECT DISTINCT event FROM named
-  WHERE NOT EXISTS (SELECT 1 FROM claim WHERE claim.event = named.event
-    AND claim.repository_id = @id AND claim.number = named.number)
-    AND (SELECT created_at FROM directory_lead WHERE repository_id = @id AND number = named.number)
-      <= (SELECT created_before FROM event WHERE id = named.event) + ${NUMBER_TOLERANCE_MS}
-  ORDER BY event`;
+    SELECT event, number, true FROM deletion_name WHERE number = ANY(@numbers::bigint[]) AND ${STANDS_HERE})
+  SELECT named.event, is_lead_id, created_before, received_at,
+    (SELECT created_at FROM directory_lead WHERE repository_id = @id AND number = named.number) AS created_at
+  FROM named CROSS JOIN event CROSS JOIN receipt
+  WHERE event.id = named.event AND receipt.number = event.receipt
+    AND NOT EXISTS (SELECT 1 FROM claim WHERE claim.event = named.event
+      AND claim.repository_id = @id AND claim.number = named.number)
+  ORDER BY named.event`;
 
 const NAMING_PEOPLE = `
   WITH RECURSIVE known (hash) AS (
@@ -58,13 +64,21 @@ export const claimLearnt: ClaimLearnt = async (tx, repository, learnt, now) => {
   const { id } = repository;
   const events =
     'numbers' in learnt
-      ? await tx.all<{ event: number }>(NAMING_LEADS, { id, numbers: learnt.numbers })
+      ? await eventsNaming(tx, { id, numbers: learnt.numbers })
       : await tx.all<{ event: number }>(NAMING_PEOPLE, {
           id,
           hashes: toRecords(learnt.hashes.map((hash) => ({ hash }))),
         });
-  for (const { event } of events) await claimLate(tx, repository, { event, now });
+  for (const event of new Set(events.map((row) => row.event)))
+    await claimLate(tx, repository, { event, now });
 };
+
+/** Without what came later: of one person there may be many leads and many deletions. */
+async function eventsNaming(tx: Tx, learnt: { id: number; numbers: readonly number[] }) {
+  type Row = AskedAt & { event: number; isLeadId: boolean; createdAt: number };
+  const rows = await tx.all<Row>(NAMING_LEADS, learnt);
+  return rows.filter((row) => row.createdAt <= latestCreation(row.isLeadId, row));
+}
 
 const STATE = `
   SELECT event.id AS event, outcome, stage, progress, erasure, remains, lead_ids, receipt, actions, created_before,
@@ -77,7 +91,7 @@ const NAMES =
 /** Includes leads that an operator released. */
 const EVER_CLAIMED = 'SELECT number FROM claim WHERE event = @event AND repository_id = @id';
 
-type EventState = {
+type EventState = AskedAt & {
   event: number;
   receiptId: string;
   outcome: Outcome;
@@ -88,8 +102,6 @@ type EventState = {
   leadIds?: string;
   receipt: number;
   actions?: string;
-  createdBefore?: number;
-  receivedAt: number;
 };
 
 type NameRow = { kind: IdentityKind | 'lead-id'; keyHash?: Buffer; number?: number };
@@ -108,8 +120,7 @@ async function claimLate(
   const names = rows.map(toMatchName);
   const view = await readDirectoryView(tx, name, names);
   const known = new Set(numbersOf(claimed));
-  const { createdBefore = Infinity, receivedAt } = state;
-  const { leads } = matchLeads(names, view, { createdBefore, receivedAt });
+  const { leads } = matchLeads(names, view, state);
   const late = leads.filter((number) => !known.has(number));
   if (late.length > 0) await addLeads(tx, { repositoryId: id, late, now }, state);
 }
