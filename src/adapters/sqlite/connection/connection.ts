@@ -22,11 +22,11 @@ export type Connection = StatementRunner & {
   /** From now on a statement waits this many milliseconds for another process's lock; before, 5000. */
   waitAtMost(busyTimeoutMs: number): void;
   /**
-   * Moves the write-ahead log into the database, as much as readers let it; `TRUNCATE` cuts it to nothing, so that
-   * deleted content is in no file any more. False when another process stood in the way, call it later.
+   * Moves the write-ahead log into the database and cuts it to nothing: deleted content is in no file any more. False
+   * when a reader or another process stood in the way, call it later: all writes would wait with it.
    * @see https://www.sqlite.org/pragma.html#pragma_wal_checkpoint
    */
-  checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean;
+  truncateLog(): boolean;
   /** Idempotent. */
   close(): void;
 };
@@ -85,9 +85,14 @@ function wrap(handle: BetterSqlite3.Database, refuseMoved: () => void): Connecti
       handle.exec('COMMIT');
     },
     waitAtMost: (busyTimeoutMs) => void handle.pragma(`busy_timeout = ${busyTimeoutMs}`),
-    checkpoint: (mode) => {
-      const [result] = handle.pragma(`wal_checkpoint(${mode})`) as { busy: number }[];
-      return result?.busy === 0;
+    truncateLog: () => {
+      const waitMs = handle.pragma('busy_timeout', { simple: true }) as number;
+      handle.pragma('busy_timeout = 0');
+      try {
+        return handle.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
+      } finally {
+        handle.pragma(`busy_timeout = ${waitMs}`);
+      }
     },
     close: () => void handle.close(),
   };

@@ -50,7 +50,7 @@ export function createBackend(connection: Connection): (request: Request) => unk
   return (request) => {
     if (request.kind === 'begin') return begin(request.hasRead);
     if (request.kind === 'rollback') return rollBack();
-    if (request.kind === 'truncate-log') return connection.checkpoint('TRUNCATE');
+    if (request.kind === 'truncate-log') return connection.truncateLog();
     if (request.kind === 'close') return connection.close();
     return runInTransaction(request);
   };

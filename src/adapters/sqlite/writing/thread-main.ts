@@ -14,7 +14,7 @@ function openForRequests({ path, lockWaitMs }: ThreadOptions): Connection {
   connection.waitAtMost(lockWaitMs);
   connection.handle.pragma('wal_autocheckpoint = 0'); // SQLite tells nobody when one fails
   const respond = createBackend(connection);
-  const checkpoint = createCheckpoint(connection, { log: `${path}-wal`, lockWaitMs });
+  const checkpoint = createCheckpoint(connection, `${path}-wal`);
   parentPort?.on('message', (requests: readonly Request[]) => {
     parentPort?.postMessage(requests.map((request) => respondTo(respond, request)));
     if (!connection.handle.open) parentPort?.unref();
@@ -36,22 +36,16 @@ function respondTo(respond: (request: Request) => unknown, request: Request): Re
  * Empties the log once it is large: its file never shrinks by itself. Where a reader of another process needs it,
  * it is asked again when as much has come as before.
  */
-function createCheckpoint(
-  connection: Connection,
-  { log, lockWaitMs }: { log: string; lockWaitMs: number },
-): () => void {
+function createCheckpoint(connection: Connection, log: string): () => void {
   let bytesMax = LOG_BYTES;
   return () => {
     const bytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
     if (bytes <= bytesMax || connection.handle.inTransaction) return;
     bytesMax = bytes + LOG_BYTES;
-    connection.waitAtMost(0);
     try {
-      if (connection.checkpoint('TRUNCATE')) bytesMax = LOG_BYTES;
+      if (connection.truncateLog()) bytesMax = LOG_BYTES;
     } catch (error) {
       if (isDiskFailure(error)) throw error; // else it is tried again
-    } finally {
-      connection.waitAtMost(lockWaitMs);
     }
   };
 }
