@@ -16,11 +16,7 @@ import {
   createBackend,
   type Writer,
 } from './writing/backend.ts';
-import {
-  startWritingThread,
-  type StartWritingThread,
-  type WritingThreadOptions,
-} from './writing/thread.ts';
+import { startWritingThread, type WritingThreadOptions } from './writing/thread.ts';
 
 /** Reads on one connection, at once; writes on another one. No reader sees what is not committed. */
 export type SqliteDatabase = Database & { readonly handle: BetterSqlite3.Database };
@@ -31,8 +27,6 @@ export type LocalDatabase = SqliteDatabase & { readonly writing: Connection };
 const LOOK_EVERY_MS = SECOND / 4;
 /** Wait of a command's transactions for another process's lock. */
 const LOCK_WAIT_MS = 5 * SECOND;
-/** The same for those of a service, whose callers wait with them. */
-const SERVICE_LOCK_WAIT_MS = SECOND;
 /**
  * Wait of a service's statement for another process's lock, and of all its readers with it. Commands and
  * migrations wait longer: nobody waits for them.
@@ -77,21 +71,18 @@ async function whileBusy<T>(lockWaitMs: number, work: () => T): Promise<T> {
 
 /**
  * Opens the file of a service, whose writes a thread makes: the event loop waits for no disk. Nothing else in this
- * process can write it. `startThread` gives it another writer that is spoken to in the same way.
+ * process can write it.
  * @throws {store-unavailable}
  */
-export function openThreadedDatabase(
-  { path, ...options }: Omit<WritingThreadOptions, 'lockWaitMs'>,
-  startThread: StartWritingThread = startWritingThread,
-): SqliteDatabase {
-  const reading = openConnection(path);
+export function openThreadedDatabase(options: WritingThreadOptions): SqliteDatabase {
+  const reading = openConnection(options.path);
   reading.handle.pragma('query_only = ON');
   reading.waitAtMost(SERVICE_READ_WAIT_MS);
-  const writer = startThread({ path, lockWaitMs: SERVICE_LOCK_WAIT_MS, ...options });
-  return createDatabase(reading, writer);
+  return createDatabase(reading, startWritingThread(options));
 }
 
-function createDatabase(reading: Connection, writer: Writer): SqliteDatabase {
+/** A database of one connection that reads, and of whoever owns the one that writes. */
+export function createDatabase(reading: Connection, writer: Writer): SqliteDatabase {
   const { ask } = writer;
   const { transaction, inTurn } = createWriting(ask, reading);
   /** Looked at once for all reads of one turn of the event loop, at its end: cheap enough for every request. */

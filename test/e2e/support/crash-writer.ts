@@ -5,7 +5,7 @@ const channel = new BroadcastChannel('let the writing thread crash');
 channel.unref();
 
 if (isMainThread) process.on('SIGUSR2', () => channel.postMessage('now'));
-else if ((workerData as { lockWaitMs?: number }).lockWaitMs !== undefined)
+else if ((workerData as { path?: string }).path !== undefined)
   channel.addEventListener('message', () => {
     throw new RangeError('a test wanted this');
   });

@@ -1,7 +1,5 @@
-import type BetterSqlite3 from 'better-sqlite3';
 import { openConnection } from '#adapters/sqlite/connection/connection.ts';
-import { openThreadedDatabase } from '#adapters/sqlite/database.ts';
-import type { StartWritingThread } from '#adapters/sqlite/writing/thread.ts';
+import { createDatabase } from '#adapters/sqlite/database.ts';
 import { createBackend, type Request } from '#adapters/sqlite/writing/backend.ts';
 import type { Database, Statements, Tx } from '#shared/database.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
@@ -29,25 +27,18 @@ export type Engine = {
 };
 
 const BUSY_POLL_MS = 5;
+const LOCK_WAIT_MS = 1000;
 /** A correlation id that the store refuses. */
 export const POISONED = 'poisoned';
 
 export function openEngine(path: string, owner: Owner, deps: EngineWorld): Engine {
-  const handles: BetterSqlite3.Database[] = [];
-  const startThread: StartWritingThread = ({ lockWaitMs }) => {
-    const connection = openConnection(path);
-    connection.waitAtMost(0);
-    connection.handle.pragma('synchronous = OFF'); // the disk is torture's subject
-    handles.push(connection.handle);
-    const respond = createBackend(connection);
-    const ask = createAsk({ ...deps, owner, respond, lockWaitMs });
-    return { ask, close: async () => connection.close() };
-  };
-  const onCrash = (): never => {
-    throw new Error('nothing crashes here');
-  };
-  const database = openThreadedDatabase({ path, onCrash }, startThread);
-  handles.push(database.handle);
+  const reading = openConnection(path);
+  const writing = openConnection(path);
+  writing.waitAtMost(0);
+  writing.handle.pragma('synchronous = OFF'); // the disk is torture's subject
+  const ask = createAsk({ ...deps, owner, respond: createBackend(writing) });
+  const database = createDatabase(reading, { ask, close: async () => writing.close() });
+  const handles = [reading.handle, writing.handle];
   for (const handle of handles) handle.function('clock_timestamp', () => deps.scheduler.now());
   return {
     database: forSeveralInstances(database),
@@ -64,12 +55,10 @@ function createAsk({
   faults,
   owner,
   respond,
-  lockWaitMs,
   onCommit,
 }: EngineWorld & {
   owner: Owner;
   respond: (request: Request) => unknown;
-  lockWaitMs: number;
 }): (request: Request) => Promise<unknown> {
   let batch: Waiting[] = [];
   const { name } = owner;
@@ -96,7 +85,7 @@ function createAsk({
         answers.push(() => resolve(value));
       } catch (error) {
         const isBusy = (error as { code?: string }).code === 'SQLITE_BUSY';
-        if (isBusy && request.kind === 'begin' && scheduler.nowMs() - one.since < lockWaitMs) {
+        if (isBusy && request.kind === 'begin' && scheduler.nowMs() - one.since < LOCK_WAIT_MS) {
           if (answers.length > 0) answer(answers, what);
           return send(requests.slice(at), BUSY_POLL_MS, 'waits for the lock');
         }

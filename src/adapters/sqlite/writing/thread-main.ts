@@ -1,6 +1,7 @@
 /** Main module of the thread that owns the connection that writes. */
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { SECOND } from '#shared/clock.ts';
 import { type Connection, openConnection } from '../connection/connection.ts';
 import { isDiskFailure } from '../connection/errors.ts';
 import { type Response, type ThreadOptions, toErrorData } from './thread.ts';
@@ -8,10 +9,12 @@ import { createBackend, type Request } from './backend.ts';
 
 /** Bytes of the write-ahead log from which on it is moved into the database, behind the responses: few stops under load. */
 const LOG_BYTES = 16 * 1024 * 1024;
+/** Wait of a transaction for another process's lock, and of its caller with it. */
+const LOCK_WAIT_MS = SECOND;
 
-function openForRequests({ path, lockWaitMs }: ThreadOptions): Connection {
+function openForRequests({ path }: ThreadOptions): Connection {
   const connection = openConnection(path);
-  connection.waitAtMost(lockWaitMs);
+  connection.waitAtMost(LOCK_WAIT_MS);
   connection.handle.pragma('wal_autocheckpoint = 0'); // SQLite tells nobody when one fails
   const respond = createBackend(connection);
   const checkpoint = createCheckpoint(connection, `${path}-wal`);

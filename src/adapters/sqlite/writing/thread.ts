@@ -6,8 +6,6 @@ import type { Ask, Request, Writer } from './backend.ts';
 export type ThreadOptions = {
   /** The SQLite file. */
   path: string;
-  /** Wait of a transaction for another process's lock, in ms. */
-  lockWaitMs: number;
 };
 
 /** To the first request that has none yet. */
@@ -25,8 +23,6 @@ export type WritingThreadOptions = ThreadOptions & {
   /** Main module; default `thread-main.ts`. Tests give one that they can disturb. */
   module?: URL;
 };
-
-export type StartWritingThread = (options: WritingThreadOptions) => Writer;
 
 /** Nothing lives longer than its commit: a large young generation would only be filled. */
 const HEAP_LIMITS = { maxYoungGenerationSizeMb: 4 };

@@ -148,7 +148,7 @@ describe('what fails in the thread', () => {
   test('at its start is a crash', async () => {
     const crashes: Error[] = [];
     const onCrash = (error: Error) => void crashes.push(error);
-    const thread = startWritingThread({ path: temporaryFolder(), lockWaitMs: 0, onCrash });
+    const thread = startWritingThread({ path: temporaryFolder(), onCrash });
     await thread.close();
     expect(crashes).toMatchObject([{ code: 'store-unavailable' }]);
   });
