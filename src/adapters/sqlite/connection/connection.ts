@@ -53,7 +53,7 @@ export function openConnection(path: string): Connection {
       // restore replaced before that is not the store.
       handle.pragma('schema_version');
       if (!isFile(path, opened)) throw unavailable(BUSY);
-      return wrap(handle, createPlaceCheck(path, opened));
+      return wrap(handle, createPlaceCheck(handle, opened));
     } catch (error) {
       handle.close();
       throw error;

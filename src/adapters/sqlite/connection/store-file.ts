@@ -10,6 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import path from 'node:path';
+import type { Database } from 'better-sqlite3';
 import { unavailable } from '#shared/database.ts';
 
 /**
@@ -45,24 +46,30 @@ function makeFolder(folder: string): void {
   }
 }
 
+/** `version` moves with what other connections commit. */
+const SIZE_BY_SQLITE =
+  'SELECT data_version AS version, page_count * page_size AS bytes FROM pragma_data_version, pragma_page_count, pragma_page_size';
+
 /**
  * Refuses a commit to a file that is not where it was when it was `opened`, or whose write-ahead log and index of
  * that are not: it would be lost with the process. They stay the same files for as long as a connection is open, and
- * a commit is in the log alone at first. The file only grows: one that is shorter was cut off by somebody else.
+ * a commit is in the log alone at first. A file that got shorter was cut off, but by a VACUUM of another connection.
  */
-export function createPlaceCheck(file: string, opened: Stats): () => void {
-  const real = realpathSync(file); // SQLite follows a link, and keeps them there
+export function createPlaceCheck(handle: Database, opened: Stats): () => void {
+  const real = realpathSync(handle.name); // SQLite follows a link, and keeps them there
   const sidecars = [`${real}-wal`, `${real}-shm`].map((name) => ({
     name,
     id: statSync(name, { throwIfNoEntry: false }),
   }));
-  let bytes = opened.size;
+  const look = handle.prepare<[], { version: number; bytes: number }>(SIZE_BY_SQLITE);
+  let before = { version: -1, bytes: 0 };
   return () => {
-    const { size } = isFile(file, opened) ? statSync(file) : { size: -1 };
-    const isWhole = size >= bytes && sidecars.every(({ name, id }) => !id || isFile(name, id));
-    bytes = Math.max(bytes, size);
-    if (isWhole) return;
-    throw unavailable('The store was moved, removed, replaced or cut off while it was open.');
+    const { version, bytes } = look.get() ?? before;
+    const bytesMin = version === before.version ? before.bytes : 1;
+    const size = isFile(handle.name, opened) ? statSync(handle.name).size : 0;
+    if (size < bytesMin || sidecars.some(({ name, id }) => id && !isFile(name, id)))
+      throw unavailable('The store was moved, removed, replaced or cut off while it was open.');
+    before = { version, bytes: Math.min(size, bytes) }; // a VACUUM is in the log alone at first
   };
 }
 

@@ -3,6 +3,7 @@ import {
   existsSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -12,6 +13,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Connection, openConnection } from '#adapters/sqlite/connection/connection.ts';
 import { lockForCommand } from '#adapters/sqlite/service-lock.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
+
+type Handle = Connection['handle'];
 
 function inTransaction(
   { handle, commit }: Connection,
@@ -66,6 +69,29 @@ test.each([
   disturb(file);
   await expect(write()).rejects.toEqual(moved);
   expect(count()).toBe(2);
+});
+
+test.each([
+  ['and moves it into the file', (handle: Handle) => handle.pragma('wal_checkpoint(TRUNCATE)')],
+  ['and leaves it in the log', () => undefined],
+])('a file that another process makes smaller %s takes writes', async (_what, then) => {
+  const { file, write, count, handle } = openNotes();
+  handle.exec('CREATE TABLE big (value); INSERT INTO big VALUES (zeroblob(200000))');
+  await write();
+  handle.exec('DELETE FROM big; PRAGMA wal_checkpoint(TRUNCATE)');
+  await write();
+  const other = openConnection(file);
+  onTestFinished(() => other.close());
+  const before = statSync(file).size;
+  other.handle.exec('VACUUM');
+  then(other.handle);
+  await write();
+  handle.pragma('wal_checkpoint(TRUNCATE)');
+  expect(statSync(file).size).toBeLessThan(before);
+  await write();
+  expect(count()).toBe(4);
+  truncateSync(file, 100);
+  await expect(write()).rejects.toEqual(moved);
 });
 
 test('nor one that goes in the middle of a write', async () => {
