@@ -21,13 +21,13 @@ export function secretKeyPath(databasePath: string): string {
 /**
  * The bytes of `secretKey`; without one, those of the file beside the SQLite database, which is
  * made (mode 0600) when it is missing. Two processes that start together end up with the same one.
- * @throws {store-unavailable} when the file can be neither read nor made, or is no key
+ * @throws {ConfigError} the file cannot be read, or holds no key @throws {store-unavailable} it cannot be made
  */
 export function resolveSecretKey(config: KeyConfig): Buffer {
   return keyOf(config, (path) => readKey(path) ?? makeKey(path));
 }
 
-/** The same, but makes none. @throws {store-unavailable} */
+/** The same, but makes none. @throws {ConfigError} */
 export function readSecretKey(config: KeyConfig): Buffer | undefined {
   return keyOf(config, readKey);
 }
@@ -41,56 +41,58 @@ export function fingerprintOf(secretKey: Buffer): Buffer {
 /** A store was filled with another key than the one that is there, if any is. */
 export function otherKeyError({ secretKey, store: { url } }: KeyConfig, key?: Buffer): ConfigError {
   const path = secretKey || url.engine !== 'sqlite' ? 'secretKey' : secretKeyPath(url.path);
-  const found = key ? 'another key' : 'no file';
+  return keyError(path, key ? 'another key' : 'no file', `if it is lost, ${REKEY}`);
+}
+
+const REKEY = '`trackport store rekey` says what is lost with it';
+
+function keyError(path: string, found: string, suggestion: string): ConfigError {
   const allowed = 'the key that the store was filled with';
-  const suggestion = 'if it is lost, `trackport store rekey` says what is lost with it';
   return new ConfigError('The configuration', [{ path, found, allowed, suggestion }]);
 }
 
 function keyOf<T>({ secretKey, store }: KeyConfig, fromFile: (path: string) => T): Buffer | T {
   if (secretKey) return Buffer.from(secretKey.reveal(), 'base64');
   if (store.url.engine !== 'sqlite') throw new TypeError('secretKey is required');
-  const path = secretKeyPath(store.url.path);
-  try {
-    return fromFile(path);
-  } catch (error) {
-    if (error instanceof TrackportError) throw error;
-    throw unusable(path, systemCodeOf(error) ?? 'unknown failure', error);
-  }
+  return fromFile(secretKeyPath(store.url.path));
 }
 
 function readKey(path: string): Buffer | undefined {
+  let text: string;
   try {
-    const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64');
-    if (key.length < KEY_BYTES) throw unusable(path, 'it holds no key');
-    return key;
+    text = readFileSync(path, 'utf8');
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return undefined;
-    throw error;
+    const code = systemCodeOf(error);
+    if (code === 'ENOENT') return undefined;
+    const remedy = 'make it readable for this user, or set secretKey to what is in it';
+    throw keyError(path, `a file that cannot be read (${code})`, remedy);
   }
+  const key = Buffer.from(text.trim(), 'base64');
+  if (key.length >= KEY_BYTES) return key;
+  throw keyError(
+    path,
+    'a file that holds no key',
+    `if it is lost, move the file away, and ${REKEY}`,
+  );
 }
 
 /** The file appears whole or not at all: whoever starts at the same time reads all of it. */
 function makeKey(path: string): Buffer {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const key = randomBytes(KEY_BYTES);
   const draft = `${path}.${randomUUID()}`;
   try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(draft, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true });
     linkSync(draft, path);
     return key;
   } catch (error) {
     const winner = systemCodeOf(error) === 'EEXIST' ? readKey(path) : undefined;
     if (winner) return winner;
-    throw error;
+    throw new TrackportError('store-unavailable', {
+      detail: `The secret key ${path} cannot be made, and the configuration sets no secretKey.`,
+      cause: error,
+    });
   } finally {
     rmSync(draft, { force: true });
   }
-}
-
-function unusable(path: string, reason: string, cause?: unknown): TrackportError {
-  return new TrackportError('store-unavailable', {
-    detail: `The secret key in ${path} cannot be used (${reason}). Make the folder writable, or set secretKey in the configuration.`,
-    cause,
-  });
 }

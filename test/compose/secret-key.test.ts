@@ -1,5 +1,5 @@
 /** A store keeps to the `secretKey` that it was filled with, and takes another one only where that is lost. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findSessionRow, insertSession } from '#access/sessions/stored-sessions.ts';
@@ -229,6 +229,26 @@ describe('a key that is in no configuration', () => {
     rmSync(`${file}.key`);
     await expect(rekey(config, false)).rejects.toThrow('not wanted');
     expect(existsSync(`${file}.key`)).toBe(false);
+    expect(await rekey(config)).toEqual([]);
+    await openAndClose(config);
+  });
+
+  test.each([
+    ['holds no key', '', 'move the file away'],
+    ['cannot be read (EISDIR)', undefined, 'make it readable'],
+  ])('is never replaced where its file %s, and that is said', async (what, content, remedy) => {
+    const file = newFile();
+    const config = configOf(`sqlite:${file}`);
+    await openAndClose(config);
+    const keyFile = `${file}.key`;
+    rmSync(keyFile);
+    if (content === undefined) mkdirSync(keyFile);
+    else writeFileSync(keyFile, content);
+    const found = `a file that ${what}`;
+    const problems = [{ path: keyFile, found, suggestion: expect.stringContaining(remedy) }];
+    await expect(open(config)).rejects.toMatchObject({ name: 'ConfigError', problems });
+    await expect(rekey(config)).rejects.toMatchObject({ name: 'ConfigError', problems });
+    renameSync(keyFile, `${keyFile}.away`);
     expect(await rekey(config)).toEqual([]);
     await openAndClose(config);
   });
