@@ -132,7 +132,8 @@ function labelProblems(index: number, labels: string[]): FieldProblem[] {
   );
 }
 
-function isLabelName(label: string): boolean {
+/** A label that a grant can name: a tracker has others, too. */
+export function isLabelName(label: string): boolean {
   return (
     label !== '' && !isLongerThan(label, LABEL_CHARACTERS_MAX) && !FORBIDDEN_IN_LABEL.test(label)
   );

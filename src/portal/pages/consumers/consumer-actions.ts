@@ -48,7 +48,7 @@ const saveGrants = action({
   form: z.object({ ...grantChoice, seen: z.string() }),
   onProblems: (context, request) => {
     const { typed, problems, seenBefore: seen } = request;
-    const returned = { heading: 'Grants not saved', problems, seen };
+    const returned = { heading: 'Grants not saved', problems: problems.map(inWords), seen };
     return showConsumer(context, request, { ...returned, chosen: typedGrantChoice.parse(typed) });
   },
   run: async (context, { form, params: { id }, origin }) => {

@@ -5,6 +5,7 @@ import {
   type Grant,
   type GrantInput,
   grantOf,
+  isLabelName,
   isWorkspace,
   WORKSPACE_RULE,
 } from '#access/grant.ts';
@@ -60,7 +61,10 @@ export const lifetime = z
 export const limitPerMinute = z
   .string()
   .trim()
-  .regex(/^\d{0,7}$/, `Calls per minute are a whole number from 1 to ${LIMIT_PER_MINUTE_MAX}.`)
+  .regex(
+    /^(0*[1-9]\d{0,6})?$/,
+    `Calls per minute are a whole number from 1 to ${LIMIT_PER_MINUTE_MAX}.`,
+  )
   .transform((digits) => (digits === '' ? undefined : Number(digits)));
 
 export const name = z
@@ -115,7 +119,7 @@ export type KnownLabels = readonly string[] | undefined;
 export async function knownLabels({ tracker }: PortalContext): Promise<KnownLabels> {
   const own = new Set(tracker.ownLabels().map(foldLabel));
   const all = await tracker.labels().catch(() => undefined);
-  return all?.filter((name) => !own.has(foldLabel(name)));
+  return all?.filter((name) => isLabelName(name) && !own.has(foldLabel(name)));
 }
 
 /** Which leads a consumer sees: all, those with labels, none; and whose catalog. */
@@ -258,8 +262,12 @@ function labelProblems(
   }));
 }
 
-/** The API offers to force a name that another consumer has; the portal does not. */
+/**
+ * A problem of the use case as the forms have it: the labels of a grant are one field, and the portal does not offer to
+ * force a name that another consumer has, as the API does.
+ */
 export function inWords(problem: FieldProblem): FieldProblem {
+  if (problem.pointer?.startsWith('#/grants/')) return { ...problem, pointer: '#/label' };
   if (problem.code !== 'duplicate') return problem;
   return { ...problem, detail: 'Another consumer has this name. Choose another one.' };
 }

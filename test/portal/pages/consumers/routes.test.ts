@@ -63,6 +63,7 @@ describe('a consumer', () => {
     const form = { name: '', sees: 'labels', lifetime: '90', limitPerMinute: '0' };
     const wrong = await admin.post('/portal/consumers/new', form);
     expect(wrong.body).toContain('Give it a name.');
+    expect(wrong.body).toContain('href="#limitPerMinute"');
     expect(wrong.body).not.toContain('`name`');
     await onlyConsumer(access);
   });
@@ -75,8 +76,22 @@ describe('a consumer', () => {
     expect(body).toContain('The tracker has no label “mars” that can be granted.');
   });
 
-  test('is offered neither the label of approval nor that of deletion, and gets none', async () => {
-    const { admin } = await setUp({ labels: ['emea', 'Approved', 'Deleted-By-Partner'] });
+  test('is led to its labels, in either form, where a grant cannot have as many', async () => {
+    const label = Array.from({ length: 11 }, (_, at) => `label ${at}`);
+    const { admin } = await setUp({ labels: ['emea', ...label] });
+    const { path } = await create(admin);
+    const { body } = await admin.get(path);
+    const seen = /name="seen" value="(\w+)"/.exec(body)?.[1] ?? '';
+    const form = { ...newConsumer, name: 'Another', label, limitPerMinute: '', seen };
+    for (const to of ['/portal/consumers/new', `${path}/grants`])
+      expect(await admin.post(to, form)).toMatchObject({
+        status: 422,
+        body: expect.stringContaining('href="#label"'),
+      });
+  });
+
+  test('is offered no label of approval or deletion, or that no grant names, and gets none', async () => {
+    const { admin } = await setUp({ labels: ['emea', 'Approved', 'Deleted-By-Partner', 'a, b'] });
     const { body: page } = await admin.get('/portal/consumers/new');
     expect([...page.matchAll(/name="label"\s+value="([^"]+)"/g)].map(([, name]) => name)).toEqual([
       'emea',
