@@ -174,6 +174,7 @@ function createHost(module: URL, clock: Clock): Host {
       }
     },
     rest: () => {
+      resting.abort(); // callers that hung up before their jobs' turns end no rest
       const { signal } = (resting = new AbortController());
       void endAfterRest(signal);
     },

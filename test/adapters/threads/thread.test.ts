@@ -125,6 +125,25 @@ test('a thread without jobs ends after a while, and one that got a job meanwhile
   expect(await thread.run('threadOf', undefined)).not.toBe(id);
 });
 
+test('jobs whose callers hang up one after the other do not end the thread under a later job', async () => {
+  const clock = createFakeClock();
+  const thread = open(clock);
+  for (const name of ['work', 'echo'] as const) {
+    const gone = new AbortController();
+    const dropped = thread.run(name, 100_000_000, gone).catch((error: unknown) => error);
+    await nextTurn();
+    gone.abort();
+    expect(await dropped).toMatchObject({ code: 'bad-request' });
+  }
+  const id = await thread.run('threadOf', undefined);
+  await clock.advance(29_000);
+  const working = thread.run('work', 100_000_000);
+  await nextTurn();
+  await clock.advance(1000);
+  expect(await working).toBeGreaterThan(0);
+  expect(await thread.run('threadOf', undefined)).toBe(id);
+});
+
 test('others go on while a thread works', async () => {
   expect(await turnsDuring(open().run('work', 100_000_000))).toBeGreaterThan(10);
 });
