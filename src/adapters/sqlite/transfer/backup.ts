@@ -46,6 +46,18 @@ export async function backUp(request: BackupRequest): Promise<readonly TableDige
   }
 }
 
+/** Files of a store: those of SQLite, the key, and those that say who works on it. */
+const OWN_ENDINGS = [
+  '',
+  '-wal',
+  '-shm',
+  '-journal',
+  '.key',
+  '.lock',
+  '.lock-journal',
+  '.lock.json',
+];
+
 function refuseTarget({ file, storePath, isForced }: BackupRequest): void {
   const found = lstatSync(file, { throwIfNoEntry: false });
   // A file with other names, or a way to something else, is nobody's former backup.
@@ -54,7 +66,8 @@ function refuseTarget({ file, storePath, isForced }: BackupRequest): void {
   if (found && !isForced) refuseFile(file, IS_THERE);
   const own = guard(() => realpathSync(storePath));
   const folder = fileErrors(file, () => realpathSync(path.dirname(file)));
-  if (path.join(folder, path.basename(file)).startsWith(own))
+  const target = path.join(folder, path.basename(file));
+  if (OWN_ENDINGS.some((ending) => target === own + ending))
     refuseFile(file, 'would be one of the files of the store itself. Name another');
   if (existsSync(`${file}-wal`) || existsSync(`${file}-journal`))
     refuseFile(

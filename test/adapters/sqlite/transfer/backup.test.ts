@@ -86,7 +86,7 @@ test('a file that appears meanwhile is not replaced either', async () => {
   expect(leftovers(file)).toEqual([]);
 });
 
-test.each(['', '-wal', '.key'])(
+test.each(['', '-wal', '-shm', '-journal', '.key', '.lock', '.lock-journal', '.lock.json'])(
   'the store itself is no place for a backup (%j)',
   async (ending) => {
     const database = temporaryDatabase();
@@ -97,6 +97,14 @@ test.each(['', '-wal', '.key'])(
     expect(database.handle.pragma('integrity_check', { simple: true })).toBe('ok');
   },
 );
+
+test.each(['.bak', '-2026', '.key.bak'])('what is named like it is one (%j)', async (ending) => {
+  const database = temporaryDatabase();
+  const file = `${database.handle.name}${ending}`;
+  await backUpTo(database, { file });
+  await backUpTo(database, { file, isForced: true });
+  expect(auditIn(file)).toBe(0);
+});
 
 test('what is no store of ours, or is not there, is not backed up and not made', async () => {
   const folder = temporaryFolder();
