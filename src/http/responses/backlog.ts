@@ -114,7 +114,10 @@ function takeRoom(
   };
   const timer = setTimeout(giveUp, WAIT_MAX_MS);
   responseOut?.once('close', giveUp);
-  return promise.finally(() => clearTimeout(timer));
+  return promise.finally(() => {
+    clearTimeout(timer);
+    responseOut?.off('close', giveUp);
+  });
 }
 
 function refusal(): TrackportError {

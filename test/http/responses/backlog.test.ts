@@ -1,9 +1,10 @@
 /** Responses that a consumer does not read fill no memory, and hold nobody up. */
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import nock from 'nock';
 import { afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createBacklog } from '#http/responses/backlog.ts';
 import type { LeadFeed } from '#leads/lead-feed/lead-feed.ts';
 import type { Lead, LeadList } from '#leads/model/lead-out.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -158,4 +159,17 @@ test('a stream shows nothing that was claimed since it was read', async () => {
   expect(events).toContain('"id":"1"');
   expect(events).toContain('"id":"3"');
   expect(events).not.toContain('"id":"2"');
+});
+
+test('a stream that has waited for room leaves nothing at its response', async () => {
+  const backlog = createBacklog();
+  const responseOut = new EventEmitter();
+  const request = { responseOut, keyHolder: { principal: { consumerId: 'c' } } } as never;
+  let wasRead = await backlog.take(request, BACKLOG_MAX);
+  for (let parts = 0; parts < 20; parts += 1) {
+    const next = backlog.take(request, BACKLOG_MAX);
+    wasRead();
+    wasRead = await next;
+  }
+  expect(responseOut.listenerCount('close')).toBe(0);
 });
