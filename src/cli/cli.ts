@@ -27,7 +27,7 @@ type CommandEntry = { name: string; summary: string; load: () => Promise<Registe
 export const commands: readonly CommandEntry[] = [
   {
     name: 'serve',
-    summary: 'start the service: with --config the real thing, else the sandbox',
+    summary: 'start the service; in a checkout, without --config, the sandbox',
     load: async () => (await import('./commands/serve.ts')).registerServe,
   },
   {
