@@ -355,11 +355,11 @@ async function closeInTime(fastify: HttpApp, clock: Clock, deadline: number): Pr
 }
 
 /** @see Service.reload */
-function reload({ settings, tracker, partners }: App, next: Config): TakeOver {
+function reload({ settings, tracker, leads, partners }: App, next: Config): TakeOver {
   const takenOver = takeOver(settings.current(), next);
   settings.replace(takenOver.config);
-  tracker.onReload();
-  partners.onReload();
+  // Whoever waits for the tracker hears here that its credential may be another one.
+  for (const area of [tracker, leads, partners]) area.onReload();
   return takenOver;
 }
 

@@ -56,6 +56,8 @@ export type Leads = {
   followOthers(): Promise<void>;
   /** Resolves when all that came of the events so far is in the store, or given up. */
   settled(): Promise<void>;
+  /** To be called after the settings were replaced: a new credential for the tracker is tried at once. */
+  onReload(): void;
   /** Estimated bytes of upstream pages and issues in the cache. */
   cacheBytes(): number;
 };
@@ -105,6 +107,7 @@ export function createLeads(options: LeadsOptions): Leads {
     settled: async () => {
       await Promise.all([filler.settled(), instanceChanges.settled()]);
     },
+    onReload: () => cache.askAgain(),
     cacheBytes: () => cache.bytes,
   };
 }

@@ -24,6 +24,7 @@ import {
 import { email, externalId } from '../support/identities.ts';
 import {
   forgetLeases,
+  makeDue,
   giveBack,
   leaseEvents,
   nextDueAt,
@@ -308,6 +309,28 @@ export function describeWork(engine: string, open: Open): void {
         expect(await nextDueAt(store.db, 'match')).toBe(10);
         const [due] = await leaseEvents(store, 'match', { now: 15, limit: 2 });
         expect(due).toMatchObject({ event: first.event, progress: { misses: 1 } });
+      });
+
+      test('that waits for the tracker is due at once for another credential, and nothing else that waits', async () => {
+        const { store, accept } = await setUp();
+        for (const text of ['a', 'b', 'c', 'd']) await accept(text);
+        const items = await leaseEvents(store, 'match', { now: 0, limit: 4 });
+        const ends = [
+          { progress: matching },
+          { progress: { ...matching, missedSince: 0 } },
+          { progress: act, lastError: 'tracker-limited' },
+          { progress: act, lastError: 'tracker-server' },
+        ] as const;
+        const waiting = ends.flatMap((end, at) => {
+          const item = items[at];
+          return item ? [{ item, dueAt: 90, ...end }] : [];
+        });
+        await postpone(store.db, waiting);
+        await makeDue(store.db, 50);
+        const due = [await leaseOne(store, 'match', 50), await leaseOne(store, 'act', 50)];
+        expect(due.map(({ event }) => event)).toEqual([items[0]?.event, items[2]?.event]);
+        for (const stage of ['match', 'act'] as const)
+          expect(await leaseEvents(store, stage, { now: 50, limit: 1 })).toEqual([]);
       });
 
       test('that is given back for want of the partner waits, and is due for the next worker', async () => {

@@ -18,6 +18,8 @@ export type CallPolicy = {
   run<R>(call: () => Promise<R>): Promise<R>;
   /** False while `run` would refuse. */
   isAllowed(): boolean;
+  /** The credential may be another one: closes the breaker, which calls of the former one that are under way leave alone. */
+  askAgain(): void;
   /** `freshForMs`, longer while the quota runs low. */
   stretch(freshForMs: number): number;
 };
@@ -37,7 +39,8 @@ export function createCallPolicy({
   clock: Clock;
   quota: () => TrackerQuota | undefined;
 }): CallPolicy {
-  const breaker = createCircuitBreaker({ clock, schedule: TRACKER_BACKOFF });
+  const createBreaker = () => createCircuitBreaker({ clock, schedule: TRACKER_BACKOFF });
+  let breaker = createBreaker();
 
   const quotaLeft = (): number => {
     const known = quota();
@@ -51,17 +54,21 @@ export function createCallPolicy({
   return {
     run: async (call) => {
       if (waitMs() > 0) throw unavailable(waitMs());
+      const current = breaker;
       try {
         const result = await call();
-        breaker.noteSuccess();
+        current.noteSuccess();
         return result;
       } catch (error) {
         if (isTrackportError(error, 'tracker-unavailable'))
-          breaker.noteFailure(retryAfterMsOf(error));
+          current.noteFailure(retryAfterMsOf(error));
         throw error;
       }
     },
     isAllowed: () => waitMs() <= 0,
+    askAgain: () => {
+      breaker = createBreaker();
+    },
     stretch: (freshForMs) => (quotaLeft() < QUOTA_LOW ? freshForMs * STRETCH_FACTOR : freshForMs),
   };
 }

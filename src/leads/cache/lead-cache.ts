@@ -73,6 +73,8 @@ export type LeadCache = {
    * fresh afterwards. An issue that it brings whole need not be asked for, where nothing as new was heard of it.
    */
   apply(event: TrackerEvent | InstanceChange): void;
+  /** The credential may be another one: the next read asks the tracker, whatever it said before. */
+  askAgain(): void;
   /** Grows with every event. */
   readonly eventsVersion: number;
   /** Time for which a response stays fresh now. */
@@ -130,6 +132,7 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
       return !event.isGone && matchesFilter(event.issue, filter);
     },
     apply: (event) => take(upstream, caches, event),
+    askAgain: () => caches.calls.askAgain(),
     get eventsVersion() {
       return events.version;
     },
@@ -200,7 +203,7 @@ function createCaches(options: LeadCacheOptions) {
     const shown = [row ? row.issue.updatedAt : 0, own ? updatedAtOf(own.value) : 0];
     return Math.max(...shown) >= updatedAt;
   };
-  return { pages, issues, rowIn, peekLead, isKnown };
+  return { calls, pages, issues, rowIn, peekLead, isKnown };
 }
 
 function pageSource(

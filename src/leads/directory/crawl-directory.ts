@@ -1,6 +1,7 @@
 import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
+import { createAlarm } from '#shared/resilience/alarm.ts';
 import {
   type Issue,
   type IssuePage,
@@ -104,21 +105,32 @@ export function newestChange(issues: readonly Issue[]): number {
 type CrawlBudget = {
   /** Resolves when one more call may be made, at the latest after the quota's reset. */
   spend(signal: AbortSignal): Promise<void>;
+  /** The credential may be another one: its quota counts anew, and a call that waits looks at it at once. */
+  askAgain(): void;
 };
 
 export function createCrawlBudget(tracker: LeadTracker, clock: Clock): CrawlBudget {
+  const alarm = createAlarm(clock);
   let windowEnd = 0;
   let left = 0;
   return {
+    askAgain: () => {
+      windowEnd = 0;
+      alarm.ring();
+    },
     spend: async (signal) => {
-      const quota = tracker.quota();
-      if (!quota || quota.resetAt <= clock.now()) return; // the next response names it
-      if (Math.abs(quota.resetAt - windowEnd) > MINUTE) {
-        windowEnd = quota.resetAt;
-        left = Math.floor(quota.remaining / 2);
+      for (;;) {
+        const quota = tracker.quota();
+        if (!quota || quota.resetAt <= clock.now()) return; // the next response names it
+        if (Math.abs(quota.resetAt - windowEnd) > MINUTE) {
+          windowEnd = quota.resetAt;
+          left = Math.floor(quota.remaining / 2);
+        }
+        left -= 1;
+        if (left >= 0) return;
+        await alarm.wait(quota.resetAt - clock.now() + SECOND, signal);
+        signal.throwIfAborted();
       }
-      left -= 1;
-      if (left < 0) await clock.sleep(windowEnd - clock.now() + SECOND, { signal, unref: true });
     },
   };
 }

@@ -154,6 +154,7 @@ export function createDirectoryFiller(directory: Directory): DirectoryFiller {
   return {
     start: () => {
       if (stopping.signal.aborted) stopping = new AbortController();
+      filling.budget.askAgain();
       keeper.start();
     },
     stop: async () => {

@@ -1,6 +1,7 @@
-import { type Clock, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
+import { type Alarm, createAlarm } from '#shared/resilience/alarm.ts';
 import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
 import { FEED_READABLE_MS } from '../lead-feed/lead-change.ts';
 
@@ -35,18 +36,14 @@ export function createDirectoryKeeper(directory: KeptDirectory): {
   start(): void;
   stop(): Promise<void>;
 } {
+  const alarm = createAlarm(directory.clock);
   let stopping = new AbortController();
-  let awake = new AbortController();
   let running: Promise<void> | undefined;
-  const rest = (ms: number): Promise<void> => {
-    awake = new AbortController();
-    return sleepUntilAborted(directory.clock, ms, AbortSignal.any([awake.signal, stopping.signal]));
-  };
   return {
     start: () => {
       if (stopping.signal.aborted) stopping = new AbortController();
-      awake.abort();
-      running ??= run(directory, stopping.signal, rest);
+      if (running) alarm.ring();
+      else running = run(directory, stopping.signal, alarm);
     },
     stop: async () => {
       stopping.abort();
@@ -56,11 +53,7 @@ export function createDirectoryKeeper(directory: KeptDirectory): {
   };
 }
 
-async function run(
-  directory: KeptDirectory,
-  stopping: AbortSignal,
-  rest: (ms: number) => Promise<void>,
-): Promise<void> {
+async function run(directory: KeptDirectory, stopping: AbortSignal, alarm: Alarm): Promise<void> {
   let failures = 0;
   while (!stopping.aborted) {
     let waitMs = Math.min(directory.feedIntervalMs, CHECK_EVERY_MS);
@@ -76,7 +69,7 @@ async function run(
       directory.onEnd(isTrackportError(error) ? error.code : 'internal-error');
       directory.log.warn(errorFields(error), 'the lead directory could not be filled');
     }
-    await rest(waitMs);
+    await alarm.wait(waitMs, stopping);
   }
 }
 

@@ -27,6 +27,8 @@ export type DirectoryCoverage = {
   cover(instant: number, waitMs: number, since?: number): Promise<Coverage>;
   /** Time until it makes sense to try again, in whole ms; 0 or less while the tracker responds. */
   retryMs(): number;
+  /** The credential may be another one: nothing is waited for any more. */
+  askAgain(): void;
   /** Nothing is to be asked of the tracker, by number either. */
   isLockedOut(): boolean;
 };
@@ -94,6 +96,9 @@ export function createDirectoryCoverage({
       return coverage;
     },
     retryMs,
+    askAgain: () => {
+      retryAtMs = -Infinity;
+    },
     isLockedOut,
   };
 }

@@ -79,7 +79,9 @@ const CAME_AGAIN = "SELECT id AS event FROM event WHERE outcome = 'PENDING' AND 
 
 const DUE_NOW = `
   UPDATE event SET due_at = @now
-  WHERE outcome = 'PENDING' AND due_at > @now AND (progress IS NULL OR last_error = 'partner-unknown')`;
+  WHERE outcome = 'PENDING' AND due_at > @now
+    AND (progress IS NULL OR last_error IN ('partner-unknown', 'tracker-limited')
+      OR stage = 'match' AND progress ->> 'missedSince' IS NULL)`;
 
 const GIVE_BACK = `
   UPDATE event SET lease_token = NULL, lease_until = NULL WHERE ${IS_MINE}`;
@@ -164,7 +166,7 @@ export function createChangeProbe(db: Pick<Database, 'dataVersion'>): () => Prom
 
 /**
  * Ends all leases: only for the one worker of a store, when it starts. What the last worker had leased when it died,
- * what nobody has begun, and what lacked its partner in the last worker's configuration is due at once.
+ * and what `makeDue` names, is due at once.
  */
 export async function forgetLeases(
   { db, instance }: { db: Database; instance: string },
@@ -178,6 +180,14 @@ export async function forgetLeases(
       await tx.run(REQUEUE_REPEATED, { event, lease: undefined });
     send(tx, DUE_NOW, { now });
   });
+}
+
+/**
+ * Has due at once what another configuration may let through: what nobody has begun, what lacked its partner, and what
+ * waits for the tracker. Who found nobody is looked for again when no replica can lag any more.
+ */
+export async function makeDue(db: Database, now: number): Promise<void> {
+  await db.exclusive((tx) => tx.run(DUE_NOW, { now }));
 }
 
 /** Gives an item back as it is, so that it can be leased at once. */

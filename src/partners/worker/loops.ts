@@ -4,6 +4,7 @@ import { type Clock, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts'
 import type { Database } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
+import type { Alarm } from '#shared/resilience/alarm.ts';
 import { type Acting, actOnEvent, type ActResult } from './act/act-on-event.ts';
 import type { IssueEditor } from './act/issue-editor.ts';
 import { createChangeProbe, giveBack, type Leasing } from './lease-events.ts';
@@ -11,35 +12,6 @@ import { type Matching, matchEvents } from './match/match-event.ts';
 import type { Pause, TrackerPause } from './may-write.ts';
 import type { WalTruncation } from './wal-truncation.ts';
 import type { ActProgress, Stage, WorkItem } from './work-item.ts';
-
-/** Lets a loop sleep until there is something to do. */
-type Alarm = {
-  /** Ends the wait, or the next one when nobody waits. */
-  ring(): void;
-  /** Resolves after `ms` milliseconds, when it rings, or when the signal is aborted. */
-  wait(ms: number, signal: AbortSignal): Promise<void>;
-};
-
-export function createAlarm(clock: Clock): Alarm {
-  let hasRung = false;
-  let wake = (): void => {};
-  return {
-    ring: () => {
-      hasRung = true;
-      wake();
-    },
-    wait: async (ms, signal) => {
-      const over = new AbortController();
-      const rung = new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      const slept = sleepUntilAborted(clock, ms, AbortSignal.any([signal, over.signal]));
-      if (!hasRung) await Promise.race([rung, slept]);
-      hasRung = false;
-      over.abort();
-    },
-  };
-}
 
 const STORE_RETRY_MS = SECOND;
 /** A store that is away fails every turn: the same failure is logged once in so long. */
@@ -221,11 +193,13 @@ const PROBE_AMONG = 50;
  * A pause ends when the repository is well, nothing that it tells speaks against writing, and the next event, if there
  * is one, comes to its end: not every lack of rights can be read. An event that waits tells nothing: the next one does.
  */
-async function probe(loop: ActingLoop, { code, probeAt }: Readonly<Pause>): Promise<number> {
+async function probe(loop: ActingLoop, current: Readonly<Pause>): Promise<number> {
   const { clock, editor, pause } = loop;
-  const waitMs = Math.max(probeAt - clock.monotonicMs(), pause.limitedMs());
+  const waitMs = Math.max(current.probeAt - clock.monotonicMs(), pause.limitedMs());
   if (waitMs > 0) return waitMs;
-  const response = await (code === 'forbidden' ? editor.checkWriting() : editor.checkRepository());
+  const isForbidden = current.code === 'forbidden';
+  const response = await (isForbidden ? editor.checkWriting() : editor.checkRepository());
+  if (pause.current() !== current) return 0;
   if (response.kind === 'paused') pause.begin(response.code);
   else if (response.kind !== 'well') pause.probeLater();
   else {

@@ -65,7 +65,7 @@ export type TrackerPause = {
   begin(code: PauseCode): void;
   /** A probe told nothing: the next one is due after the time between two. */
   probeLater(): void;
-  /** Something has changed here: the next probe is due, and no limit counts that was named before. */
+  /** Something has changed here: a probe is due, whatever one under way comes to, and no limit counts that was named before. */
   probeNow(): void;
   end(): void;
   /** A rate limit is in force until this instant (ms since the Unix epoch). */
@@ -99,7 +99,7 @@ export function createTrackerPause({
       if (pause) pause.probeAt = nextProbeAt();
     },
     probeNow: () => {
-      if (pause) pause.probeAt = clock.monotonicMs();
+      if (pause) pause = { ...pause, probeAt: clock.monotonicMs() };
       limitedUntilMs = -Infinity;
     },
     end: () => {

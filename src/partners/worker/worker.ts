@@ -1,13 +1,13 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/directory/fill-directory.ts';
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
-import type { Log } from '#shared/log.ts';
+import { errorFields, type Log } from '#shared/log.ts';
+import { createAlarm } from '#shared/resilience/alarm.ts';
 import { longestJitteredWaitMs, type Random } from '#shared/resilience/backoff.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { DeletionRules } from './act/act-on-event.ts';
 import {
   type ActingLoop,
-  createAlarm,
   type LoopFailure,
   type MatchingLoop,
   runActing,
@@ -21,7 +21,7 @@ import { createPacer, createTrackerPause, createWriteRefusals } from './may-writ
 import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
-import { createLeasing, forgetLeases } from './lease-events.ts';
+import { createLeasing, forgetLeases, makeDue } from './lease-events.ts';
 import { dropsPayload } from './settle-event.ts';
 import { TIMING, type Timing } from './timing.ts';
 import { createWalTruncation, type WalTruncation } from './wal-truncation.ts';
@@ -88,7 +88,7 @@ export type EventWorker = {
   wake(): void;
   /** Payloads were dropped elsewhere, which are to be in no file of the store either. */
   noteDropped(): void;
-  /** The credential for the tracker may be another one: a pause is questioned at once. */
+  /** The credential for the tracker may be another one: what waits for the tracker is tried at once. */
   probeNow(): void;
   /** @throws {store-unavailable} */
   status(): Promise<WorkerStatus>;
@@ -123,7 +123,9 @@ export function createEventWorker(work: Workplace): EventWorker {
     },
     probeNow: () => {
       loops.pause.probeNow();
-      loops.alarms.act.ring();
+      loops.matching.directory.askAgain();
+      loops.matching.nextLookUp.atMs = -Infinity;
+      void makeWaitingDue(work, loops.alarms);
     },
     status: async () => ({
       ...(await readWorkCounts(work.db)),
@@ -136,6 +138,18 @@ export function createEventWorker(work: Workplace): EventWorker {
       running = undefined;
     },
   };
+}
+
+/** Never throws: without the store nothing else is done either. */
+async function makeWaitingDue(
+  { db, clock, log }: Workplace,
+  { match, act }: Loops['alarms'],
+): Promise<void> {
+  await makeDue(db, clock.now()).catch((error: unknown) =>
+    log.warn(errorFields(error), 'what waits for the tracker could not be made due'),
+  );
+  match.ring();
+  act.ring();
 }
 
 type Loops = MatchingLoop & ActingLoop;

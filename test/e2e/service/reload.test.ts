@@ -6,8 +6,10 @@ import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { listening, trackport, type Trackport } from '../support/process.ts';
 import {
+  command,
   createWorld,
   listLeads,
+  NEXT_TRACKER_TOKEN,
   openLead,
   sendDeletion,
   serve,
@@ -188,7 +190,28 @@ test('another token for the tracker is used from the next call on', async () => 
   await expect(listLeads(url, key)).rejects.toThrow('503');
   edit(config, { tracker: { auth: { token: '${TRACKER_TOKEN}' } } });
   expect(await reload(run, RELOADED)).toMatchObject({ changed: 'tracker.auth.token' });
-  await eventually(async () => expect(await listLeads(url, key)).toHaveLength(1));
+  expect(await listLeads(url, key)).toHaveLength(1);
+});
+
+test('another token is tried at once, however long the former one has to wait', async () => {
+  const { tracker, config, key } = await createWorld({ leads: { freshFor: '0s' } });
+  const [acted, matched] = [openLead(tracker).number, openLead(tracker).number];
+  openLead(tracker, { title: 'Shown' });
+  const { run, url } = await serve(config);
+  await run.logged('the lead directory is complete');
+  tracker.fault({ kind: 'secondary-limit', method: 'PATCH', retryAfterSeconds: 3600 });
+  const { id } = (await (await sendDeletion(url, acted)).json()) as { id: string };
+  await eventually(async () =>
+    expect(await command(config, 'receipt', 'show', id)).toContain('"tracker-limited"'),
+  );
+  await expect(listLeads(url, key)).rejects.toThrow('503');
+  expect((await sendDeletion(url, matched)).status).toBe(202);
+  await run.logged('the lead directory could not be caught up');
+  edit(config, { tracker: { auth: { token: NEXT_TRACKER_TOKEN } } });
+  await reload(run, RELOADED);
+  expect(await listLeads(url, key)).toMatchObject([{ title: 'Shown' }]);
+  for (const number of [acted, matched])
+    await eventually(() => expect(tracker.readIssue(number)?.state).toBe('closed'));
 });
 
 test.runIf(process.platform === 'linux')(

@@ -16,12 +16,13 @@ import { withoutRelief } from '../../support/http/app.ts';
 import { signedBy } from '../../support/signed-by.ts';
 
 export const TRACKER_TOKEN = 'a-tracker-token-of-this-test';
+export const NEXT_TRACKER_TOKEN = 'the-next-tracker-token-of-this-test';
 export const WEBHOOK_SECRET = 'a-webhook-secret-of-this-test';
 
-/** A tracker that takes `TRACKER_TOKEN` and has the labels; closed when the test ends. */
+/** A tracker that takes `TRACKER_TOKEN` and `NEXT_TRACKER_TOKEN`, and has the labels; closed when the test ends. */
 export async function openTracker(options: TrackerOptions = {}): Promise<Tracker> {
   const tracker = await startTracker({
-    tokens: [{ token: TRACKER_TOKEN, can: 'write' }],
+    tokens: [TRACKER_TOKEN, NEXT_TRACKER_TOKEN].map((token) => ({ token, can: 'write' })),
     ...options,
   });
   onTestFinished(() => tracker.close());

@@ -49,6 +49,20 @@ describe('while the tracker fails', () => {
     await expect(run()).resolves.toBeUndefined();
   });
 
+  test('another credential is tried at once, whatever a call of the former one comes to', async () => {
+    const { policy, run, calls } = setUp();
+    await expect(run(trackerDown(3600))).rejects.toThrow();
+    policy.askAgain();
+    await run();
+    const late = Promise.withResolvers<never>();
+    const underWay = policy.run(() => late.promise);
+    policy.askAgain();
+    late.reject(trackerDown(3600));
+    await expect(underWay).rejects.toThrow();
+    await run();
+    expect(calls()).toBe(3);
+  });
+
   test('a response that cannot be understood stops no other call', async () => {
     const { policy, run } = setUp();
     const nonsense = new TrackportError('tracker-failed');

@@ -87,6 +87,29 @@ test('a new window brings a new half', async () => {
   expect([await isFree(), await isFree(), await isFree()]).toEqual([true, true, false]);
 });
 
+test('a crawl that waits goes on with the quota of another credential at once', async () => {
+  const { clock, tracker, quotaFor, budget, isFree } = openBudget();
+  tracker.quotaNow = quotaFor(1, 60_000);
+  const call = watch(budget.spend(signal));
+  await clock.advance(0);
+  tracker.quotaNow = quotaFor(4, 60_000);
+  budget.askAgain();
+  await clock.advance(0);
+  expect([call.isDone, await isFree(), await isFree()]).toEqual([true, true, false]);
+});
+
+test('a crawl that waits goes on waiting where the credential is the same', async () => {
+  const { clock, tracker, quotaFor, budget } = openBudget();
+  tracker.quotaNow = quotaFor(1, 60_000);
+  const call = watch(budget.spend(signal));
+  budget.askAgain();
+  await clock.advance(0);
+  await clock.advance(60_999);
+  expect(call.isDone).toBe(false);
+  await clock.advance(1);
+  expect(call.isDone).toBe(true);
+});
+
 test('a crawl that is stopped waits no longer', async () => {
   const { tracker, quotaFor, budget } = openBudget();
   tracker.quotaNow = quotaFor(1, 60_000);
@@ -250,7 +273,7 @@ describe('an issue that the list left out', () => {
         store: { ...directory, clock },
         tracker: { readIssue: (number) => answerOf(number) },
         toEntries: async (issues) => issues.map(({ number }) => entry(number)),
-        budget: { spend: async () => undefined },
+        budget: { spend: async () => undefined, askAgain: () => undefined },
         clock,
         log: silentLog,
       },

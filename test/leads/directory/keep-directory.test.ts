@@ -10,7 +10,7 @@ function setUp() {
   const needs = {
     isFollowed: false,
     hasPartners: false,
-    isFailing: false,
+    failure: undefined as TrackportError | undefined,
     duringCrawl: async (): Promise<void> => undefined,
   };
   const done: string[] = [];
@@ -22,7 +22,7 @@ function setUp() {
     isComplete: () => true,
     crawl: async () => {
       await needs.duringCrawl();
-      if (needs.isFailing) throw new TrackportError('tracker-unavailable');
+      if (needs.failure) throw needs.failure;
       done.push('crawl');
     },
     catchUp: async () => void done.push('catch up'),
@@ -74,13 +74,28 @@ test('reads it for those who began to follow while a crawl went on', async () =>
   expect(await after(0)).toEqual(['crawl', 'catch up']);
 });
 
+test('looks again at once when it was started during a look that failed, however long that is to wait', async () => {
+  const { keeper, needs, after } = setUp();
+  needs.hasPartners = true;
+  needs.failure = new TrackportError('tracker-unavailable', { retryAfterSeconds: 3600 });
+  needs.duringCrawl = async () => {
+    await Promise.resolve();
+    needs.duringCrawl = async () => {
+      needs.failure = undefined;
+    };
+    keeper.start(); // as with another credential
+  };
+  keeper.start();
+  expect(await after(0)).toEqual(['crawl']);
+});
+
 test('tells of a failure until it has gone well again', async () => {
   const { keeper, needs, after, failure } = setUp();
-  Object.assign(needs, { hasPartners: true, isFailing: true });
+  Object.assign(needs, { hasPartners: true, failure: new TrackportError('tracker-unavailable') });
   keeper.start();
   await after(0);
   expect(failure()).toBe('tracker-unavailable');
-  needs.isFailing = false;
+  needs.failure = undefined;
   await after(10 * SECOND);
   expect(failure()).toBeUndefined();
 });

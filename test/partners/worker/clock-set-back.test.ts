@@ -101,6 +101,7 @@ test('what a match has asked before is asked again, however far in the future th
         return { until: now, isComplete: true, since: now };
       },
       retryMs: () => 0,
+      askAgain: () => undefined,
       isLockedOut: () => false,
     },
   };

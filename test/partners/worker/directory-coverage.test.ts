@@ -125,6 +125,16 @@ describe('what is known of the directory', () => {
     expect(failures).toHaveLength(3);
   });
 
+  test('asks at once where another credential may be taken', async () => {
+    const { clock, directory, runs } = setUp();
+    const covered = directory.cover(clock.now(), 400);
+    runs[0]?.reject(unavailable(60));
+    await covered;
+    directory.askAgain();
+    void directory.cover(clock.now(), 400);
+    expect([runs.length, directory.retryMs() <= 0]).toEqual([2, true]);
+  });
+
   test('believes nothing that was learnt before the clock was set back', async () => {
     const { clock, directory, runs } = setUp();
     const covered = directory.cover(clock.now(), 400);

@@ -79,3 +79,14 @@ test('a reload has the tracker asked at once, and all goes on', async () => {
   for (const id of [first, second]) expect((await world.settled(id)).status).toBe('PROCESSED');
   expect(await stateOf(world)).toEqual({ state: 'running', reason: undefined });
 });
+
+test('a reload during a probe has the tracker asked again at once', async () => {
+  const { world, first } = await lockedOutWorld(HOUR);
+  const gate = world.tracker.hold({ path: '^/repos/[^/]+/[^/]+$' });
+  world.partners.onReload();
+  await gate.arrived();
+  world.tracker.clearFaults();
+  world.partners.onReload();
+  gate.open();
+  expect((await world.settled(first)).status).toBe('PROCESSED');
+});

@@ -3,7 +3,6 @@ import { createLeasing } from '#partners/worker/lease-events.ts';
 import type { ActResult } from '#partners/worker/act/act-on-event.ts';
 import {
   type ActingLoop,
-  createAlarm,
   type LoopFailure,
   runActing,
   runLoop,
@@ -18,37 +17,7 @@ import type { Stage, WorkItem } from '#partners/worker/work-item.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type LogFields, silentLog } from '#shared/log.ts';
-
-const { signal } = new AbortController();
-
-test('a ring ends the wait, and one that came before it too', async () => {
-  const alarm = createAlarm(createFakeClock());
-  const waiting = alarm.wait(1000, signal);
-  alarm.ring();
-  await expect(waiting).resolves.toBeUndefined();
-  alarm.ring();
-  await expect(alarm.wait(1000, signal)).resolves.toBeUndefined();
-});
-
-test('without a ring the wait ends with its time', async () => {
-  const clock = createFakeClock();
-  let isOver = false;
-  const waiting = (async () => {
-    await createAlarm(clock).wait(1000, signal);
-    isOver = true;
-  })();
-  await clock.advance(999);
-  expect(isOver).toBe(false);
-  await clock.advance(1);
-  await waiting;
-});
-
-test('an abort ends the wait without an error', async () => {
-  const stop = new AbortController();
-  const waiting = createAlarm(createFakeClock()).wait(1000, stop.signal);
-  stop.abort();
-  await expect(waiting).resolves.toBeUndefined();
-});
+import { createAlarm } from '#shared/resilience/alarm.ts';
 
 /** Two events that are due; nothing can be written while the store is `away`. */
 async function createWorld() {

@@ -131,6 +131,7 @@ const matchDepsOf = (world: DeletionWorld, deps: Partial<Matching> = {}): Matchi
   directory: {
     cover: async () => ({ until: world.clock.now(), isComplete: true, since: -Infinity }),
     retryMs: () => 0,
+    askAgain: () => undefined,
     isLockedOut: () => false,
   },
   filler: { learn: async () => 'absent' },
