@@ -4,7 +4,7 @@ import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import { createFlightsByQuestion, createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import type { Log } from '#shared/log.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 import type { Claims, ClaimView } from '../claims/claim-view.ts';
 import { foldLabels } from '../model/labels.ts';
@@ -99,7 +99,7 @@ export function createLeadFeed(
   const feed: Feed = { ...leads, readEnd, walked: new WeakMap() };
   const cursors = createFeedCursors(sealer, clock);
   const changes = createChangeSignal({ db: store.db, readEnd, clock });
-  const noteReader = createReaderNotes(feed);
+  const noteReader = createReaderNotes(feed, log);
   const reads = createFeedReads(store, clock, log);
   let listeners = 0;
   const begin = async (query: FeedQuery, visibility: Visibility): Promise<StepRequest> => {
@@ -267,14 +267,20 @@ async function* tell(
     yield toEvent({ position: next, isCaughtUp: true }, visibility);
 }
 
-/** Notes who reads: while anybody follows the lead directory is kept, and people see who, and how far. */
-function createReaderNotes({ store, clock }: Feed) {
+/**
+ * Notes who reads: while anybody follows the lead directory is kept, and people see who, and how far. A store that takes
+ * no writes stops no read.
+ */
+function createReaderNotes({ store, clock }: Feed, log: Log) {
   const notedAt = new LRUCache<string, number>(atMostEntries(READERS_MAX));
   return async ({ consumerId }: Visibility, { place }: FeedPosition): Promise<void> => {
     const now = clock.monotonicMs();
     if (now - (notedAt.get(consumerId) ?? -Infinity) < NOTE_READER_EVERY_MS) return;
     notedAt.set(consumerId, now);
-    await noteFeedReader(store.db, { consumerId, position: place[0], readAt: clock.now() });
+    const reader = { consumerId, position: place[0], readAt: clock.now() };
+    await noteFeedReader(store.db, reader).catch((error: unknown) =>
+      log.warn(errorFields(error), 'could not note who follows the lead feed'),
+    );
   };
 }
 

@@ -3,6 +3,7 @@ import { createLeadFeed } from '#leads/lead-feed/lead-feed.ts';
 import type { FeedReader } from '#leads/lead-feed/read-changes.ts';
 import type { LeadChange } from '#leads/lead-feed/lead-change.ts';
 import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
@@ -12,7 +13,7 @@ import { storeOfFeed } from '../support.ts';
 const visibility = { consumerId: 'c', labels: ['EU'] };
 
 /** A feed over changes that a test names; every lead that is visible can be read. */
-function openFeed(changes: LeadChange[], reader?: FeedReader) {
+function openFeed(changes: LeadChange[], reader?: FeedReader, log = silentLog) {
   const clock = createFakeClock();
   const lags: (number | undefined)[] = [];
   const looks = { count: 0 };
@@ -35,8 +36,8 @@ function openFeed(changes: LeadChange[], reader?: FeedReader) {
   const leads = { store, clock, claimView } as Partial<Leads> as Leads;
   const cursors = createCursorSealer(Buffer.alloc(32, 1));
   const onItem = (lagMs?: number) => void lags.push(lagMs);
-  const feed = createLeadFeed(leads, { cursors, log: silentLog, onItem });
-  return { feed, clock, lags, looks, claims, tell: () => tell() };
+  const feed = createLeadFeed(leads, { cursors, log, onItem });
+  return { feed, db: store.db, clock, lags, looks, claims, tell: () => tell() };
 }
 
 const removed = (position: number, labels: string[] = ['eu']): LeadChange => ({
@@ -123,4 +124,18 @@ test('items lose the leads that were claimed since they were read, and keep what
   expect(await feed.withoutClaimed(items)).toBe(items);
   claims.add(1);
   expect(await feed.withoutClaimed(items)).toEqual([two, gone]);
+});
+
+test('a store that takes no writes stops no read, and the log says so', async () => {
+  const warned: string[] = [];
+  const log = { ...silentLog, warn: (_fields: object, text: string) => void warned.push(text) };
+  const { feed, db, clock } = openFeed([], undefined, log);
+  db.run = () => Promise.reject(new TrackportError('store-unavailable'));
+  for (let read = 0; read < 2; read += 1) {
+    const query = { limit: 1, fromStart: false };
+    const { signal } = new AbortController();
+    const page = feed.read(query, visibility, { waitMs: 0, signal });
+    expect((await whileTimePasses(clock, page)).items).toEqual([]);
+  }
+  expect(warned).toEqual(['could not note who follows the lead feed']);
 });
