@@ -229,17 +229,20 @@ function toStatus(state: DirectoryState): DirectoryStatus {
 /** Makes sure, now and then, that the directory belongs to the repository that the name means. */
 function createIdentify(directory: Directory): Identify {
   let identifiedAt = -Infinity;
+  let forgotten = 0;
   return {
     run: async () => {
       const { store, rules, key, clock } = directory;
       const at = clock.monotonicMs();
       if (at - identifiedAt < IDENTIFY_EVERY_MS) return;
       const now = clock.now();
+      const before = forgotten;
       const id = await directory.identifyRepository();
       await openDirectory(store, id, { rules: rulesCheckOf(rules, key), at: now });
-      identifiedAt = at;
+      if (forgotten === before) identifiedAt = at; // else it was asked before that event
     },
     forget: () => {
+      forgotten += 1;
       identifiedAt = -Infinity;
     },
   };

@@ -279,6 +279,41 @@ describe('what the stored hashes depend on', () => {
   });
 });
 
+test('an event of the repository that comes while it is identified has it identified anew', async () => {
+  const clock = createFakeClock();
+  const store = leadStoreIn(temporaryDatabase());
+  let id = 1;
+  const asked: PromiseWithResolvers<number>[] = [];
+  const filler = createDirectoryFiller({
+    ...matchedOnly,
+    tracker: createFakeTracker(clock),
+    store,
+    identifyRepository: () => {
+      const response = Promise.withResolvers<number>();
+      asked.push(response);
+      return response.promise;
+    },
+    rules: leadRules,
+    key: directoryKey,
+    clock,
+    log: silentLog,
+  });
+  const identify = async (): Promise<void> => {
+    const identified = filler.identify();
+    asked.at(-1)?.resolve(id);
+    await identified;
+  };
+  const underWay = filler.identify();
+  filler.apply({ kind: 'everything' });
+  asked[0]?.resolve(1);
+  await underWay;
+  id = 2; // the name means another one now
+  await identify();
+  expect(await readRepositoryId(store.db, store.repository)).toBe(2);
+  await identify();
+  expect(asked).toHaveLength(2);
+});
+
 describe('a tracker that is away', () => {
   async function waitsOf(isComplete: boolean): Promise<number[]> {
     const clock = createFakeClock();
