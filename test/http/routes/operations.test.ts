@@ -50,6 +50,16 @@ test('a part that fails makes the instance not ready and says nothing internal',
   });
 });
 
+test('a part that nobody needs for a response leaves the instance ready when it fails', async () => {
+  const broken: HealthCheck = () => Promise.reject(new Error('counting took too long'));
+  app = buildTestApp({
+    operations: serviceReports({ checks: () => ({ store: ok, worker: broken }) }),
+  });
+  const response = await app.inject('/readyz');
+  expect(response.statusCode).toBe(200);
+  expect(response.json().checks.worker).toEqual({ state: 'unavailable' });
+});
+
 test('a part that hangs is not ready after two seconds', async () => {
   const clock = createFakeClock();
   const received = Promise.withResolvers<void>();
