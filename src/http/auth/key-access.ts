@@ -30,10 +30,10 @@ export async function admitKey(
   const { consumerId, keyId } = principal;
   request.logFacts = { consumerId, keyId };
   announceExpiry(reply, principal, clock);
-  requireGrant?.(principal);
   const quota = access.countCall(principal);
   reply.headers(rateLimitHeaders(quota));
   if (quota.isExceeded) refuseOverLimit(quota);
+  requireGrant?.(principal);
   request.keyHolder = { principal, limitPerMinute: quota.limitPerMinute };
 }
 

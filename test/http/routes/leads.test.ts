@@ -177,6 +177,13 @@ describe('access', () => {
     expect(third.headers['ratelimit']).toMatch(/^"default";r=0;/);
   });
 
+  test('calls without the grant are of the quota, too', async () => {
+    serve(fakeLeads({ limitPerMinute: 1 }));
+    const headers = { 'x-api-key': KEY_WITHOUT_GRANT };
+    const call = async () => (await app.inject({ url: '/api/v1/leads', headers })).statusCode;
+    expect([await call(), await call()]).toEqual([403, 429]);
+  });
+
   test('an address that tries many bad keys gets 429, and still 200 with a good one', async () => {
     app = buildTestApp({ ...fakeLeads(), refusedPerMinute: 3 });
     const statuses: number[] = [];
