@@ -57,8 +57,7 @@ export async function publishVersion(
     const read = await readDraft(db, caller, publication);
     const { record: draft, specText } = read;
     const { id, version } = draft;
-    const now = clock.now();
-    const published = transit(draft, { action: 'publish', now });
+    transit(draft, { action: 'publish', now: clock.now() }); // refuses before anything is compared
     checkCondition(draft, publication.ifMatch);
     requireValidSpec(catalog, draft);
     const compared = await compareToBaseline(catalog, jobOwnerOf(caller), read, {
@@ -72,6 +71,8 @@ export async function publishVersion(
       const baseline = baselineOf(await readCandidates(tx, artifact.serial), draft);
       const isCompared = baseline?.serial === compared.against?.serial;
       if (catalog.compatibility !== 'off' && !isCompared) return undefined;
+      const now = clock.now();
+      const published = transit(draft, { action: 'publish', now });
       const next = { ...published, findings: [...draft.findings, ...findings] };
       await moveVersion(tx, artifact, next);
       const changes = { lifecycle: next.lifecycle, ...accepted(compared, publication) };

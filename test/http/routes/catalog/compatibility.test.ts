@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Catalog, CatalogOptions } from '#catalog/index.ts';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
 import { TrackportError } from '#shared/errors.ts';
+import { toRfc3339 } from '#shared/clock.ts';
+import { createFakeClock } from '../../../support/clock.ts';
 import { catalogRules, petstore, petApi } from '../../../support/catalog.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type Call, openWorld } from '../../../support/world.ts';
@@ -91,6 +93,22 @@ describe('breaking changes', () => {
     expect((await publish('1.2.0', '&breaking=accept')).body).not.toHaveProperty('findings');
     const last = (await call('GET', '/petstore/audit?limit=1')).body.items[0];
     expect(last.changes).toEqual({ lifecycle: 'PUBLISHED' });
+  });
+
+  test('take their time, which is before that of the publication', async () => {
+    const clock = createFakeClock();
+    const { call, publish } = await open('warn', {
+      clock,
+      diffSpecs: async (specs) => {
+        clock.set(clock.now() + 3000);
+        return diffSpecs(specs);
+      },
+    });
+    await draft(call, '1.1.0', petApi('/pets'));
+    const published = (await publish('1.1.0')).body;
+    expect(published.publishedAt).toBe(toRfc3339(clock.now()));
+    const [entry] = (await call('GET', '/petstore/audit?limit=1')).body.items;
+    expect(entry.at).toBe(published.publishedAt);
   });
 
   test('are not looked for where nobody wants to know', async () => {
