@@ -57,8 +57,8 @@ export async function startConfigured(
 }
 
 /**
- * Ends the wait for a stop, so that the process exits: a store that does not respond holds everything up that is to be
- * given back. What it was asked for last is as after a crash.
+ * Ends the wait for a stop, so that the process exits: a store that does not respond would hold everything up that is to
+ * be given back. What was asked for last is as after a crash.
  */
 async function giveUpStop({
   clock,
@@ -66,7 +66,7 @@ async function giveUpStop({
   log,
 }: Pick<Drain, 'clock' | 'delayMs'> & { log: Log }) {
   await clock.sleep(delayMs + GIVE_UP_MS, { unref: true });
-  log.warn({}, 'stopped before everything had ended: the store does not respond');
+  log.warn({}, 'stopped before everything had ended');
 }
 
 /** Tells of settings that are allowed and likely not meant. */

@@ -131,8 +131,7 @@ async function readOnTurn(writer: LeadWriter, task: LeadTask, lead: LeadProgress
 /** An issue is left where the tracker does not allow its removal: as it is when its turn has come again. */
 async function tryRemoval(writer: LeadWriter, task: LeadTask, found: FoundIssue): Promise<OnTurn> {
   const { issue, lead } = found;
-  if (lead.removal === 'impossible') return found;
-  if (!writer.editor.canRemove()) return { ...found, lead: { ...lead, removal: 'impossible' } };
+  if (lead.removal === 'impossible' || !writer.editor.canRemove()) return found;
   const removed = await removeIssue(writer, { ...task, lead }, issue);
   if (removed.delay || removed.lead.state !== 'open') return { kind: 'none', result: removed };
   return readOnTurn(writer, task, removed.lead);

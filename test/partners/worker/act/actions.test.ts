@@ -160,6 +160,18 @@ describe('delete', () => {
     expect(world.tracker.calls.count({ method: 'PATCH', path })).toBe(1);
   });
 
+  test('is done by a token that came between two tries', async () => {
+    const actions = ['close', 'delete'] as const;
+    const before = await runningWorld({ actions, worker: { retryMs: [500, 20] } });
+    const { number } = before.tracker.createIssue(leadIssue());
+    before.tracker.fault({ kind: 'status', status: 502, method: 'PATCH' });
+    const id = await before.send({ leadId: String(number) });
+    await eventually(async () => expect((await before.read(id)).events[0]?.attempts).toBe(1));
+    await before.stop();
+    const world = await runningWorld({ of: before, actions, adminToken: ADMIN });
+    expect((await world.settled(id)).events[0]).toMatchObject({ erasure: 'complete' });
+  });
+
   test('that is impossible still tells of what redact achieved', async () => {
     const world = await runningWorld({ actions: every });
     const { event } = await deleteOne(world);
