@@ -117,8 +117,9 @@ function refuseUnrotatable(consumer: Consumer, key: Key, now: number): void {
   });
 }
 
-/** A key in an overlap has lost its own expiry; its last successor inherited the lifetime. */
+/** A rotation cuts a key's own expiry; the last of its successors inherited the lifetime whole. */
 function lifetimeOf(consumer: Consumer, key: Key): number | undefined {
-  const heir = consumer.keys.find(({ keyId }) => keyId === key.replacedBy) ?? key;
-  return heir.expiresAt === undefined ? undefined : heir.expiresAt - heir.createdAt;
+  const successor = consumer.keys.find(({ keyId }) => keyId === key.replacedBy);
+  if (successor) return lifetimeOf(consumer, successor);
+  return key.expiresAt === undefined ? undefined : key.expiresAt - key.createdAt;
 }

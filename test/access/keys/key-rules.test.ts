@@ -52,11 +52,13 @@ describe('a rotation', () => {
     expect(plan([key('a', made)]).lifetimeMs).toBe(3 * DAY);
   });
 
-  test('takes the lifetime from a dead successor, because the overlap took the key’s own', () => {
+  test('takes the lifetime from the last successor, because the overlap took the key’s own', () => {
     const old = key('a', { expiresAt: NOW + HOUR, replacedBy: 'b' });
     const heir = key('b', { createdAt: NOW - DAY, expiresAt: NOW + 9 * DAY, ...revoked });
     expect(plan([old, heir], 'a').lifetimeMs).toBe(10 * DAY);
     expect(plan([old, key('b', revoked)], 'a').lifetimeMs).toBeUndefined();
+    const cut = key('b', { expiresAt: NOW, replacedBy: 'c' });
+    expect(plan([old, cut, key('c')], 'a').lifetimeMs).toBeUndefined();
   });
 
   test('without a key id takes the one key that is active and has no active successor', () => {

@@ -31,6 +31,28 @@ describe('rotating a key', () => {
       changes: { keyId: first.stored.keyId, replacedBy: issued.stored.keyId, expiresAt: end },
     });
   });
+
+  test.each([
+    ['for ever', undefined, 0],
+    ['for 90 days', 90 * DAY, HOUR],
+  ])(
+    'again, behind a successor that was rotated itself, is %s',
+    async (_, expiresInMs, afterMs) => {
+      const { issued: first } = await create({ expiresInMs });
+      const { keyId } = first.stored;
+      const { issued } = await access.keys.rotate(
+        { id: 'c-1', keyId, overlapMs: 30 * DAY },
+        origin,
+      );
+      await clock.advance(afterMs);
+      const second = { id: 'c-1', keyId: issued.stored.keyId, overlapMs: 0 };
+      await access.keys.rotate(second, origin);
+      await clock.advance(HOUR);
+      const again = await access.keys.rotate({ id: 'c-1', keyId }, origin);
+      const { createdAt, expiresAt } = again.issued.stored;
+      expect(expiresAt).toBe(expiresInMs && createdAt + expiresInMs);
+    },
+  );
 });
 
 describe('keys', () => {
