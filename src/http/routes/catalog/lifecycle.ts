@@ -39,7 +39,8 @@ export function addCatalogLifecycle(app: HttpApp, context: BearerContext): void 
       versionResponse(await publishVersion(catalog, { ...callerOf(request), call }, publication)),
     );
   });
-  const checkSunset = ({ query }: FastifyRequest) => {
+  const checkSunset = ({ query, headers: { 'idempotency-key': key } }: FastifyRequest) => {
+    if (key !== undefined) return []; // of a repeat it may be in the past: the first response is due
     const at = instantOf((query as { sunset?: unknown }).sunset);
     return at === undefined ? [] : sunsetProblems(at, catalog.clock.now());
   };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Lifecycle } from '#catalog/version/artifact.ts';
-import { DAY } from '#shared/clock.ts';
+import { DAY, HOUR } from '#shared/clock.ts';
 import { catalogRules, petstore } from '../../../support/catalog.ts';
 import { type Call, openWorld } from '../../../support/world.ts';
 
@@ -199,6 +199,20 @@ describe('deprecate', () => {
     expect(refused.status).toBe(400);
     expect(refused.body.errors).toEqual([expect.objectContaining({ parameter: 'sunset' })]);
     expect((await call('GET', '/petstore')).body.lifecycle).toBe('PUBLISHED');
+  });
+
+  test('repeated with its key, the sunset in the past meanwhile, gets the first response', async () => {
+    const { callCatalog: call, clock } = openWorld();
+    await make(call, 'PUBLISHED');
+    const path = '/petstore/deprecate?sunset=2026-03-01T13:00:00Z';
+    const headers = { 'idempotency-key': 'k' };
+    const first = await call('POST', path, { headers });
+    await clock.advance(2 * HOUR);
+    const again = await call('POST', path, { headers });
+    expect([again.status, again.text]).toEqual([200, first.text]);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    const other = await call('POST', path, { headers: { 'idempotency-key': 'l' } });
+    expect(other.body.errors).toMatchObject([{ parameter: 'sunset', code: 'out-of-range' }]);
   });
 
   test('again without another sunset changes nothing', async () => {
