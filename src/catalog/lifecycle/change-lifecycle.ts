@@ -138,7 +138,8 @@ async function move(
 }
 
 /**
- * Makes a PUBLISHED or DEPRECATED version the one that a read without `version` returns.
+ * Makes a PUBLISHED or DEPRECATED version the one that a read without `version` returns. Nothing is done where it
+ * is set already.
  * @throws {artifact-not-found}
  * @throws {invalid-lifecycle-transition}
  * @throws {precondition-failed}
@@ -153,9 +154,11 @@ export async function setDefault(
     const { record, specText } = await readRecord(tx, caller, { ...ref, withSpec: true });
     if (!isReadable(record)) refuseTransition('set-default', record.lifecycle);
     checkCondition(record, ifMatch);
-    const versions = await readCandidates(tx, artifact.serial);
-    await refreshListed(tx, artifact, versions, record.serial);
-    await appendChange(tx, caller, record, { at: clock.now(), action: 'set-default' });
+    if (artifact.defaultSerial !== record.serial) {
+      const versions = await readCandidates(tx, artifact.serial);
+      await refreshListed(tx, artifact, versions, record.serial);
+      await appendChange(tx, caller, record, { at: clock.now(), action: 'set-default' });
+    }
     return viewForResponse(tx, caller, { record, specText });
   });
 }

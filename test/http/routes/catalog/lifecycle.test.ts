@@ -310,6 +310,24 @@ describe('the default version', () => {
     ]);
   });
 
+  test('that is set already leaves no trace in the audit when it is set again', async () => {
+    const { callCatalog: call } = openWorld();
+    const version = await make(call, 'PUBLISHED');
+    const first = await call('PUT', `/petstore/default?version=${version}`);
+    const again = await call('PUT', `/petstore/default?version=${version}`);
+    expect([again.status, again.text, again.headers['etag']]).toEqual([
+      200,
+      first.text,
+      first.headers['etag'],
+    ]);
+    const { items } = (await call('GET', '/petstore/audit')).body;
+    expect(items).toMatchObject([
+      { action: 'artifact.set-default' },
+      { action: 'artifact.publish' },
+      { action: 'artifact.create' },
+    ]);
+  });
+
   test('is unset only as it was seen, by a caller who says so', async () => {
     const { callCatalog: call } = openWorld();
     for (const version of ['1.0.0', '2.0.0']) await make(call, 'PUBLISHED', { version });
