@@ -1,4 +1,6 @@
 import { TrackportError } from '#shared/errors.ts';
+import { isLoggableId } from '#shared/ids.ts';
+import type { LogFields } from '#shared/log.ts';
 
 /** State of the issuer's keys, for people who look after the service. */
 export type IssuerStatus = {
@@ -65,6 +67,12 @@ export type TokenPrincipal = {
   /** From the configured token claim, else `default`. */
   workspaceId: string;
 };
+
+/** A token's holder in lines of the log, without an id that may be a person's address or name. */
+export function logFieldsOf({ subject, workspaceId, clientId }: TokenPrincipal): LogFields {
+  const ids = Object.entries({ subject, workspaceId, clientId });
+  return Object.fromEntries(ids.filter(([, id]) => id !== undefined && isLoggableId(id)));
+}
 
 /** Every scope that one of our routes needs. */
 export type Scope = 'catalog:read' | 'catalog:write' | 'catalog:publish' | 'trackport:admin';

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import {
+  logFieldsOf,
   requireScope,
   type TokenPrincipal,
   missingToken,
@@ -33,9 +34,8 @@ export async function authorizeBearer(
     rethrowRefusal(request.ip, error),
   );
   requireScope(token, scope);
-  const { subject, workspaceId, clientId } = token;
   request.token = token;
-  request.logFacts = { subject, workspaceId, clientId };
+  request.logFacts = logFieldsOf(token);
 }
 
 /** The principal that the hook of `requireBearer` left. */

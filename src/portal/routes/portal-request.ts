@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { requireScope, type Scope } from '#access/tokens.ts';
+import { logFieldsOf, requireScope, type Scope } from '#access/tokens.ts';
 import { sessionEnd, type Session } from '#access/sessions/sessions.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPerson } from '../page.ts';
@@ -33,10 +33,9 @@ export async function findSession(
   const id = cookies.session.read(request.headers.cookie);
   const session = id === undefined ? undefined : await sessions.find(id, !isReload(request));
   if (!session) return undefined;
-  const { subject, workspaceId, clientId } = session.principal;
   // For pages about errors, and for the log line.
   request.portalSession = session;
-  request.logFacts = { ...request.logFacts, subject, workspaceId, clientId };
+  request.logFacts = { ...request.logFacts, ...logFieldsOf(session.principal) };
   return session;
 }
 

@@ -161,6 +161,14 @@ describe('an issuer', () => {
     ]);
   });
 
+  test('may name a person in its tokens: the log does not', async () => {
+    const { issuer, call, lines } = await openIssuedApp();
+    const claims = { scope: 'trackport:admin', sub: 'ada@example.com', client_id: 'Ada Byron' };
+    await call(await makeToken(issuer, { claims }));
+    expect(lines).toContainEqual(expect.objectContaining({ status: 200, workspaceId: 'default' }));
+    expect(JSON.stringify(lines)).not.toMatch(/ada/i);
+  });
+
   test('leaves no trace of a token in the log', async () => {
     const { issuer, call, lines } = await openIssuedApp();
     const claims = { scope: 'trackport:admin' };
