@@ -27,7 +27,6 @@ import type { CursorSealer } from '#shared/pagination/page.ts';
 /** The use cases of access. Each is documented, with the codes that it throws, where it stands. */
 export type Access = ReturnType<typeof createAccess>;
 
-/** The one way to make access, for the service, the command line and tests. */
 export function createAccess({
   db,
   cursors,

@@ -68,7 +68,6 @@ export type CatalogOptions = Omit<
   rules: () => CatalogRules;
 };
 
-/** The one way to make the catalog, for the service, the command line and tests. */
 export function createCatalog({ rules, checkSpec, diffSpecs, ...others }: CatalogOptions): Catalog {
   return {
     ...others,

@@ -270,10 +270,10 @@ async function listen(
 
 /** Requests to the tracker that are still under way are ended. */
 const CUT_AFTER_MS = 7000;
-/** Requests in flight are waited for no longer. */
-const DRAIN_MS = 8000;
-/** Of these for connections that are still busy then to end. */
-const CLOSE_MS = 2000;
+/** Requests in flight are waited for no longer before the servers close. */
+const DRAINED_AFTER_MS = 6000;
+/** Connections that are still busy are cut. */
+const CLOSED_AFTER_MS = 8000;
 /** The process waits no longer for anything. */
 const GIVE_UP_MS = 9000;
 
@@ -312,8 +312,8 @@ export async function drain({ clock, delayMs, load, work }: Drain): Promise<numb
   const isDone = watchEnd(work);
   load.endConnections();
   if (delayMs > 0) await clock.sleep(delayMs);
-  const deadline = clock.monotonicMs() + DRAIN_MS;
-  const isLate = (): boolean => clock.monotonicMs() >= deadline - CLOSE_MS;
+  const begunAt = clock.monotonicMs();
+  const isLate = (): boolean => clock.monotonicMs() >= begunAt + DRAINED_AFTER_MS;
   let arrivals: number;
   do {
     arrivals = load.arrivals();
@@ -321,7 +321,7 @@ export async function drain({ clock, delayMs, load, work }: Drain): Promise<numb
     // A busy process wakes late, before it has looked at its port: one turn takes what waits there.
     await eventLoopTurn();
   } while ((!isDone() || load.inFlight() > 0 || load.arrivals() > arrivals) && !isLate());
-  return deadline;
+  return begunAt + CLOSED_AFTER_MS;
 }
 
 function watchEnd(work: Promise<unknown>): () => boolean {

@@ -74,7 +74,7 @@ type PartnersOptions = {
 /** The use cases of partners. Each is documented, with the codes that it throws, where it stands. */
 export type Partners = ReturnType<typeof createPartners>;
 
-/** The one way to make partners, for the service and tests. Nothing works before `start`. */
+/** Nothing works before `start`. */
 export function createPartners(options: PartnersOptions) {
   const { db, partners, repository, sealer, cursors, openReaders, certificates } = options;
   const { clock, log, traffic, hearing, filler } = options;

@@ -11,7 +11,7 @@ import {
 } from '../command.ts';
 import { durationOption } from '../option-values.ts';
 
-const ANSWER_MS_MAX = 3 * SECOND;
+const RESPONSE_MS_MAX = 3 * SECOND;
 const PAUSE_MS = SECOND / 4;
 
 type Options = ConfigOptions & { ready?: true; wait: string };
@@ -44,7 +44,7 @@ export const registerHealth: Register = (command, context) => {
 /** The status of the response, or why there is none. */
 async function ask(url: string): Promise<{ ok: boolean; response: string | number }> {
   try {
-    const signal = AbortSignal.timeout(ANSWER_MS_MAX);
+    const signal = AbortSignal.timeout(RESPONSE_MS_MAX);
     const response = await fetch(url, { signal, redirect: 'manual' });
     await response.body?.cancel();
     return { ok: response.ok, response: response.status };

@@ -28,7 +28,7 @@ const CONNECT_TIMEOUT_MS = 3 * SECOND;
 const LOCK_TIMEOUT_MS = 3 * SECOND;
 const STATEMENT_TIMEOUT_MS = 10 * SECOND;
 /** Longer than the server's own: for a server that does not respond any more. */
-const ANSWER_TIMEOUT_MS = 15 * SECOND;
+const RESPONSE_TIMEOUT_MS = 15 * SECOND;
 const IDLE_MS = 30 * SECOND;
 /** After this long a call that was refused another connection asks for one again, old or new. */
 const ASK_AGAIN_MS = 20;
@@ -43,7 +43,7 @@ const TOO_MANY_CONNECTIONS = '53300';
 const CONFIGURE = `
   SELECT set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false),
     set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', false),
-    set_config('idle_in_transaction_session_timeout', '${ANSWER_TIMEOUT_MS}', false),
+    set_config('idle_in_transaction_session_timeout', '${RESPONSE_TIMEOUT_MS}', false),
     set_config('default_transaction_isolation', 'read committed', false),
     set_config('array_nulls', 'on', false),
     set_config('extra_float_digits', '1', false),
@@ -78,7 +78,7 @@ export function clientOf({
     connectionString: verifyingFully(url),
     application_name: 'trackport',
     connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: ANSWER_TIMEOUT_MS,
+    query_timeout: RESPONSE_TIMEOUT_MS,
     keepAlive: true,
   };
 }

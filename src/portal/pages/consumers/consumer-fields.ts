@@ -7,6 +7,7 @@ import {
   grantOf,
   isLabelName,
   isWorkspace,
+  LABELS_MAX,
   WORKSPACE_RULE,
 } from '#access/grant.ts';
 import { foldLabel } from '#leads/model/labels.ts';
@@ -165,8 +166,6 @@ export function limitField(defaultLimit: number, form: HeldForm, own?: number): 
 /** More labels than these are typed, not ticked: a page of boxes would be long, and slow to read. */
 const BOXES_MAX = 30;
 const BOX_CHARACTERS_MAX = 500;
-/** Of a form that came back; a grant has fewer. */
-const GONE_MAX = 10;
 
 function labelFields(chosen: readonly string[], labels: KnownLabels, error?: string): Html {
   const known = labels ?? [];
@@ -175,7 +174,7 @@ function labelFields(chosen: readonly string[], labels: KnownLabels, error?: str
   if (names.length > BOXES_MAX || names.join('').length > BOX_CHARACTERS_MAX)
     return labelLines(chosen, known.length, error);
   const folded = new Set(known.map(foldLabel));
-  const gone = chosen.filter((name) => !folded.has(foldLabel(name))).slice(0, GONE_MAX);
+  const gone = chosen.filter((name) => !folded.has(foldLabel(name))).slice(0, LABELS_MAX);
   const choices = [
     ...known.map((name) => ({ value: name, label: foreign(name, 60) })),
     ...gone.map((name) => ({
