@@ -1,4 +1,4 @@
-import { escapePointer, isRawNumber, isRecord } from '#shared/text/json.ts';
+import { boundPointer, escapePointer, isRawNumber, isRecord } from '#shared/text/json.ts';
 
 /** Impact of a change on those who rely on the older version; `unclassified` where that is not certain. */
 export const impacts = ['breaking', 'compatible', 'unclassified'] as const;
@@ -12,7 +12,7 @@ export type Change = {
   path: string;
   kind: (typeof changeKinds)[number];
   impact: Impact;
-  /** In words, such as `from 500 to 200`; at most 200 characters. */
+  /** In words, such as `from 500 to 200`. */
   text: string;
 };
 
@@ -31,14 +31,20 @@ export type Changes = { changes: Change[]; truncated: boolean };
 
 const ORDER: readonly Impact[] = ['breaking', 'unclassified', 'compatible'];
 
-/** Breaking ones first, at most 1,000; `below` is what their paths start with. */
+const TEXT_CHARACTERS_MAX = 200;
+
+/** Breaking ones first, at most 1,000, each of bounded length; `below` is what their paths start with. */
 export function orderChanges(found: Iterable<Change>, below = ''): Changes {
   const byImpact: Record<Impact, Change[]> = { breaking: [], unclassified: [], compatible: [] };
   let total = 0;
   for (const change of found) {
     total += 1;
     if (byImpact[change.impact].length < CHANGES_MAX)
-      byImpact[change.impact].push({ ...change, path: `${below}${change.path}` });
+      byImpact[change.impact].push({
+        ...change,
+        path: boundPointer(`${below}${change.path}`),
+        text: change.text.slice(0, TEXT_CHARACTERS_MAX).toWellFormed(),
+      });
   }
   const changes = ORDER.flatMap((impact) => byImpact[impact]).slice(0, CHANGES_MAX);
   return { changes, truncated: total > changes.length };

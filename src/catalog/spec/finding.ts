@@ -1,12 +1,15 @@
+import { boundPointer } from '#shared/text/json.ts';
+
 /** A finding about one place of a spec, by validation or by comparison. `pointer` starts with `#/spec`. */
 export type Finding = { pointer: string; code: string; detail: string };
 
 /** More findings of a spec are counted, not shown. */
 export const FINDINGS_MAX = 100;
 
-/** A JSON Pointer as a URI fragment (RFC 6901 §6). */
+/** A JSON Pointer as a URI fragment (RFC 6901 §6), bounded as well. */
 export function fragmentOf(pointer: string): string {
-  return `#${encodeURI(pointer.toWellFormed()).replaceAll('#', '%23')}`;
+  const encoded = encodeURI(boundPointer(pointer).toWellFormed());
+  return boundPointer(`#${encoded.replaceAll('#', '%23')}`);
 }
 
 /** Kind of a document, as it declares itself. */

@@ -166,6 +166,17 @@ export function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
+const POINTER_CHARACTERS_MAX = 1000;
+
+/**
+ * A pointer, or that of the nearest place above with one of at most 1,000 characters: a name has any length, and a
+ * thousand places can lie below it.
+ */
+export function boundPointer(pointer: string): string {
+  if (pointer.length <= POINTER_CHARACTERS_MAX) return pointer;
+  return pointer.slice(0, pointer.lastIndexOf('/', POINTER_CHARACTERS_MAX));
+}
+
 /** The name that such a part stands for. */
 export function unescapePointer(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');

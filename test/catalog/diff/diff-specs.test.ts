@@ -155,6 +155,26 @@ test('breaking changes come first and are never among those that are left out', 
   expect(changes.filter(({ impact }) => impact === 'breaking')).toEqual(changes.slice(0, 10));
 });
 
+test('names of any length do not come back with each change below them', () => {
+  const name = 'n'.repeat(2000);
+  const parameters = Array.from({ length: 50 }, (_, at) => ({ in: 'query', name: `${name}${at}` }));
+  const of = (given: unknown[], type: string) => ({
+    openapi: '3.0.0',
+    paths: { [`/${name}`]: { get: { parameters: given } }, '/b': { get: { parameters: given } } },
+    components: { schemas: { A: { properties: { [name]: { type } } } } },
+  });
+  const { changes } = diff(of(parameters, 'string'), of([], 'integer'));
+  expect(changes.length).toBeGreaterThan(100);
+  expect(new Set(changes.map(({ path }) => path))).toEqual(
+    new Set([
+      '/spec/paths',
+      '/spec/paths/~1b/get/parameters',
+      '/spec/components/schemas/A/properties',
+    ]),
+  );
+  expect(Math.max(...changes.map(({ text: words }) => words.length))).toBe(200);
+});
+
 const documents = fc.dictionary(
   fc.string().filter((name) => name !== '__proto__'),
   fc.jsonValue({ maxDepth: 3 }),

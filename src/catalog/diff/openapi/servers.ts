@@ -10,7 +10,7 @@ export function compareServers({ before, after, say }: Comparison): void {
   if (now.length === 0) return;
   for (const { url, at } of serversOf(before.root)) {
     if (now.some((one) => isSameServer(one.url, url))) continue;
-    const text = `the server ${url} is not there any more`.slice(0, 200);
+    const text = `the server ${url} is not there any more`;
     say({ at, kind: 'changed', impact: 'breaking', text });
   }
 }

@@ -260,7 +260,11 @@ function addressOf(id: string, { from, to }: VersionDiff): string {
 
 const changeOut = z
   .object({
-    path: z.string().describe('A JSON Pointer: `/owner`, `/spec/paths/~1leads/get`.'),
+    path: z
+      .string()
+      .describe(
+        'A JSON Pointer: `/owner`, `/spec/paths/~1leads/get`. Where it would have more than 1,000 characters, that of a place above.',
+      ),
     kind: z.enum(changeKinds),
     impact: z
       .enum(impacts)

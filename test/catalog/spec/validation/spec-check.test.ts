@@ -50,6 +50,28 @@ test('pointers lead to the place, escaped for a fragment', async () => {
   expect(findings[0]?.pointer).toBe('#/spec/paths/~1a%20b~1%C3%BC/get/responses');
 });
 
+test('names of any length do not come back with each finding below them', async () => {
+  const refs = Array.from({ length: FINDINGS_MAX }, (_, at) => ({ $ref: `#/no/${at}` }));
+  const responses = { 200: { description: 'ok', 'x-a': 1, content: { a: { examples: 1 } } } };
+  const pathOf = (name: string) => ({
+    [`/${name}`]: { get: { parameters: refs, responses } },
+  });
+  for (const name of ['a'.repeat(100_000), 'ü'.repeat(200), 'a/'.repeat(500)]) {
+    const findings = await check(valid({ openapi: '3.0.0', paths: pathOf(name) }));
+    expect(findings.length).toBeGreaterThan(FINDINGS_MAX);
+    expect(new Set(findings.map(({ pointer }) => pointer))).toEqual(
+      new Set(['#/spec/paths', '#/spec']),
+    );
+  }
+  const nested = Array.from({ length: 30 }).reduce<object>(
+    (inner) => ({ properties: { ['p'.repeat(200)]: inner } }),
+    { $ref: '#/no' },
+  );
+  const [deep] = await check(valid({ openapi: '3.0.0', components: { schemas: { A: nested } } }));
+  const above = `/properties/${'p'.repeat(200)}`.repeat(4);
+  expect(deep?.pointer).toBe(`#/spec/components/schemas/A${above}/properties`);
+});
+
 const dialects = [{ openapi: '3.1.1' }, { openapi: '3.2.0' }];
 const faults: [unknown, string][] = [
   [{ type: 'strng' }, '/type enum'],
