@@ -98,6 +98,7 @@ export async function openBenchStore(storeUrl: string): Promise<Store> {
       store: { url: toStoreUrl(storeUrl) },
       secretKey: new Secret(Buffer.alloc(32, 1).toString('base64')),
       tracker: { repository: REPOSITORY },
+      server: { stopDelay: 0 },
     },
     clock: systemClock,
     log: silentLog,

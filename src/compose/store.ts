@@ -73,6 +73,7 @@ type Opening = {
 
 /** The same for a service. */
 export type ServiceOpening = Opening & {
+  config: { server: Pick<Config['server'], 'stopDelay'> };
   /** Ends the start: the wait for another service that has the file, or before anything listens. */
   stopping?: AbortSignal | undefined;
   /** Runs in the writing thread of SQLite, for tests that disturb it. */
@@ -90,8 +91,8 @@ export function openStore(opening: Opening): Promise<Store> {
 }
 
 /**
- * The same for a service. A SQLite file has one at a time: it waits up to 15 s for the one that it takes the place of,
- * and has a thread write, so that no reader waits for a disk. @throws {StartError} naming who has the file
+ * The same for a service. A SQLite file has one at a time: it waits for the one that it takes the place of, and
+ * has a thread write, so that no reader waits for a disk. @throws {StartError} naming who has the file
  */
 export function openServiceStore(opening: ServiceOpening): Promise<Store> {
   return openBy(opening, (path) => openServiceSqlite(path, opening));
@@ -212,7 +213,8 @@ async function openServiceSqlite(path: string, opening: ServiceOpening): Promise
   const cleanup = new AsyncDisposableStack();
   const close = () => cleanup.disposeAsync();
   try {
-    const lock = await lockForService(path, opening);
+    const { stopDelay: stopDelayMs } = opening.config.server;
+    const lock = await lockForService(path, { ...opening, stopDelayMs });
     cleanup.defer(() => lock.release());
     const own = await openMigrated(path, opening);
     await own.close();

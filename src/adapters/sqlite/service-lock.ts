@@ -8,7 +8,7 @@ import { StoreRefusal, unavailable } from '#shared/database.ts';
 import { guard, isBusy } from './connection/errors.ts';
 import { createPrivately } from './connection/store-file.ts';
 
-/** A service that is replaced ends within 10 s. */
+/** A service that is replaced ends within 10 s of its `server.stopDelay`, which is taken to be ours. */
 const WAIT_MS = 15 * SECOND;
 const LOOK_EVERY_MS = 100;
 
@@ -20,19 +20,21 @@ export type LockWait = {
   log: Log;
   /** Ends the wait: nobody wants the service any more. */
   stopping?: AbortSignal | undefined;
+  stopDelayMs: number;
 };
 
 /**
- * Locks the file for a service, and waits for up to 15 s for who has it: the one that it takes the place of.
+ * Locks the file for a service, and waits for who has it, up to 15 s beyond its stop's delay: for the one that it takes
+ * the place of.
  * @throws {store-unavailable} naming the other one
  */
 export async function lockForService(path: string, wait: LockWait): Promise<ServiceLock> {
-  const { clock, log, stopping } = wait;
+  const { clock, log, stopping, stopDelayMs } = wait;
   for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
     const lock = takeLock(path);
     if (lock) return lock;
     if (waitedMs === 0) log.info({ holder: holderOf(path) }, 'waiting for who has the store');
-    if (waitedMs >= WAIT_MS)
+    if (waitedMs >= stopDelayMs + WAIT_MS)
       throw new StoreRefusal(
         `${holderOf(path)} works on it, and one service at a time may. Stop that one; several instances share a PostgreSQL store.`,
       );

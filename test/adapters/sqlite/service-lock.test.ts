@@ -16,25 +16,29 @@ function setUp(file = newPath()) {
   const waits: unknown[] = [];
   const log = { ...silentLog, info: (fields: object) => waits.push(fields) };
   const lock = async (stopping?: AbortSignal, at = file) => {
-    const taken = await lockForService(at, { clock, log, stopping });
+    const taken = await lockForService(at, { clock, log, stopping, stopDelayMs: 0 });
     onTestFinished(() => taken.release());
     return taken;
   };
-  return { file, clock, waits, lock };
+  return { file, clock, waits, log, lock };
 }
 
 const named = `Process ${process.pid} on ${hostname()} (since `;
 
-test('a second service waits 15 s for the first, and is then refused with its name', async () => {
-  const { clock, waits, lock } = setUp();
+test.each([
+  ['15 s', 0],
+  ['15 s beyond the delay of a stop', 60 * SECOND],
+])('a second service waits %s for the first, and is then refused by name', async (_what, delay) => {
+  const { file, clock, waits, log, lock } = setUp();
   await lock();
   const before = clock.monotonicMs();
-  await expect(whileTimePasses(clock, lock())).rejects.toMatchObject({
+  const second = lockForService(file, { clock, log, stopDelayMs: delay });
+  await expect(whileTimePasses(clock, second)).rejects.toMatchObject({
     code: 'store-unavailable',
     detail: expect.stringContaining(named) as string,
   });
-  expect(clock.monotonicMs() - before).toBeGreaterThanOrEqual(15 * SECOND);
-  expect(clock.monotonicMs() - before).toBeLessThan(17 * SECOND);
+  expect(clock.monotonicMs() - before).toBeGreaterThanOrEqual(delay + 15 * SECOND);
+  expect(clock.monotonicMs() - before).toBeLessThan(delay + 17 * SECOND);
   expect(waits).toEqual([{ holder: expect.stringContaining(named) as string }]);
 });
 
