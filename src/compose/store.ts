@@ -76,8 +76,6 @@ export type ServiceOpening = Opening & {
   config: { server: Pick<Config['server'], 'stopDelay'> };
   /** Ends the start: the wait for another service that has the file, or before anything listens. */
   stopping?: AbortSignal | undefined;
-  /** Runs in the writing thread of SQLite, for tests that disturb it. */
-  writerModule?: URL | undefined;
 };
 
 /** The key of the lead directory's hashes, and of those by which a repeat is known. */
@@ -218,7 +216,7 @@ async function openServiceSqlite(path: string, opening: ServiceOpening): Promise
     cleanup.defer(() => lock.release());
     const own = await openMigrated(path, opening);
     await own.close();
-    const database = openThreadedDatabase({ path, module: opening.writerModule, onCrash });
+    const database = openThreadedDatabase({ path, onCrash });
     cleanup.defer(() => database.close());
     return { ...(await toSqliteEngine(database, own.migrated)), close };
   } catch (error) {

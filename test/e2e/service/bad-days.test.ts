@@ -6,7 +6,7 @@ import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
-import { disturbWriter, writerModule } from '../../support/writer/disturb.ts';
+import { disturbWriter, letWritersBeDisturbed } from '../../support/writer/disturb.ts';
 import { connectTo } from '../../support/stores.ts';
 import {
   compose,
@@ -27,7 +27,6 @@ type World = Composed & { tracker: Tracker; numbers: number[] };
 
 type WorldOptions = {
   settings?: Record<string, unknown>;
-  writerModule?: URL;
 };
 
 async function openWorld(options: WorldOptions = {}): Promise<World> {
@@ -313,7 +312,8 @@ describe('store trouble', () => {
       end: ({ storePath }: World) => disturbWriter(storePath, 'query_only = OFF'),
     },
   ])('$name: nothing is accepted, leads are still read, and all goes on after it', async (day) => {
-    const world = await openWorld({ settings: { partners }, writerModule });
+    letWritersBeDisturbed();
+    const world = await openWorld({ settings: { partners } });
     const { get } = world;
     await day.begin(world);
 
@@ -337,7 +337,8 @@ describe('store trouble', () => {
   });
 
   test('another process that writes: a delivery waits for it, leads are read meanwhile', async () => {
-    const world = await openWorld({ settings: { partners }, writerModule });
+    letWritersBeDisturbed();
+    const world = await openWorld({ settings: { partners } });
     const { handle } = connectTo(world.storePath);
     handle.pragma('busy_timeout = 0'); // the service is in this process: it must not wait for this one
     handle.exec('BEGIN IMMEDIATE');
@@ -356,7 +357,8 @@ describe('store trouble', () => {
   });
 
   test('a damaged file: 503, never a guess and never a crash', async () => {
-    const world = await openWorld({ settings: { partners }, writerModule });
+    letWritersBeDisturbed();
+    const world = await openWorld({ settings: { partners } });
     const database = connectTo(world.storePath);
     database.handle.exec('UPDATE claim_version SET version = version'); // cached pages go
     expect(await database.truncateWal()).toBe(true);

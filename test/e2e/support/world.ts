@@ -187,14 +187,11 @@ type ComposedOptions = {
   requestTimeout?: string;
   /** Sections of the configuration file. */
   settings?: Record<string, unknown>;
-  /** See `support/writer/disturb.ts`; default as in production. */
-  writerModule?: URL;
 };
 
 /** Composes the service as the program does, on a port of its own. */
 export async function compose(options: ComposedOptions): Promise<Composed> {
   const { apiUrl, repository = 'acme/leads', requestTimeout = '1m', settings = {} } = options;
-  const { writerModule } = options;
   const clock = options.clock ?? createFakeClock();
   const storePath = writeMigratedStore(path.join(temporaryFolder(), 'trackport.db'));
   const config = loadConfig({
@@ -209,7 +206,7 @@ export async function compose(options: ComposedOptions): Promise<Composed> {
   });
   const { log, logText } = createLogBook();
   const limits = withoutRelief;
-  const service = await startService({ config, clock, log, limits, writerModule });
+  const service = await startService({ config, clock, log, limits });
   onTestFinished(() => stopService(service, clock));
   const { issued } = await service.access.consumers.create(
     { name: `sales ${newUuid()}`, grants: [{ action: 'leads:read' }] },

@@ -1,16 +1,20 @@
 import { once } from 'node:events';
 import { BroadcastChannel } from 'node:worker_threads';
+import { onTestFinished, vi } from 'vitest';
+import * as program from '#shared/program.ts';
+import { channelOf, CRASH, type Disturbance } from './channel.ts';
 
-/** For `ServiceDeps`: a writing thread that can be disturbed. */
-export const writerModule = new URL('disturbed.ts', import.meta.url);
-
-/** In place of a pragma: the thread ends. */
-export const CRASH = 'crash';
-
-export type Disturbance = { pragma: string };
-
-export function channelOf(storePath: string): string {
-  return `disturb ${storePath}`;
+/** Until the running test ends, a writing thread that starts can be disturbed. */
+export function letWritersBeDisturbed(): void {
+  const { entryUrl } = program;
+  const spy = vi
+    .spyOn(program, 'entryUrl')
+    .mockImplementation((module) =>
+      module === 'adapters/sqlite/writing/thread-main'
+        ? new URL('disturbed.ts', import.meta.url)
+        : entryUrl(module),
+    );
+  onTestFinished(() => spy.mockRestore());
 }
 
 /** Ends the thread that writes this file. */

@@ -2,7 +2,7 @@
 import { BroadcastChannel, workerData } from 'node:worker_threads';
 import type { Connection } from '#adapters/sqlite/connection/connection.ts';
 import type { ThreadOptions } from '#adapters/sqlite/writing/thread.ts';
-import { channelOf, CRASH, type Disturbance } from './disturb.ts';
+import { channelOf, CRASH, type Disturbance } from './channel.ts';
 
 const options = workerData as ThreadOptions;
 const channel = new BroadcastChannel(channelOf(options.path));

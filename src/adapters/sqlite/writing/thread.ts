@@ -20,20 +20,14 @@ export type WritingThreadOptions = ThreadOptions & {
    * will ever say: the process must end.
    */
   onCrash: (error: Error) => void;
-  /** Main module; default `thread-main.ts`. Tests give one that they can disturb. */
-  module?: URL;
 };
 
 /** Nothing lives longer than its commit: a large young generation would only be filled. */
 const HEAP_LIMITS = { maxYoungGenerationSizeMb: 4 };
 
 /** Starts the thread that owns the connection that writes, so that the event loop waits for no disk and no lock. */
-export function startWritingThread({
-  onCrash,
-  module = entryUrl('adapters/sqlite/writing/thread-main'),
-  ...workerData
-}: WritingThreadOptions): Writer {
-  const worker = new Worker(module, {
+export function startWritingThread({ onCrash, ...workerData }: WritingThreadOptions): Writer {
+  const worker = new Worker(entryUrl('adapters/sqlite/writing/thread-main'), {
     workerData: workerData satisfies ThreadOptions,
     resourceLimits: HEAP_LIMITS,
     execArgv: ['--enable-source-maps'],

@@ -10,7 +10,11 @@ import { newUuid } from '#shared/ids.ts';
 import { createClaims } from '../../../support/claims.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
 import { leadStoreIn, openedDirectory } from '../../../support/directory.ts';
-import { crashWriter, disturbWriter, writerModule } from '../../../support/writer/disturb.ts';
+import {
+  crashWriter,
+  disturbWriter,
+  letWritersBeDisturbed,
+} from '../../../support/writer/disturb.ts';
 import { consumersIn } from '../../../support/consumers.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { connectTo, temporaryDatabase, threadedDatabase } from '../../../support/stores.ts';
@@ -18,11 +22,11 @@ import { findConsumer, insertConsumer } from '#access/consumers/stored-consumers
 
 /** Not closed by itself; what crashes is collected. */
 async function disturbedDatabase() {
+  letWritersBeDisturbed();
   const crashes: Error[] = [];
   const database = openThreadedDatabase({
     path: temporaryDatabase().handle.name,
     onCrash: (error) => void crashes.push(error),
-    module: writerModule,
   });
   await database.truncateWal(); // the thread is there
   return { database, crashes };
