@@ -21,16 +21,25 @@ const LAGGING_FRESH_MS = SECOND;
  */
 type Use = 'fresh' | 'changed' | 'expired' | 'missing';
 
+/** The moment, and the time for which a response stays fresh then; both in ms. */
+type Freshness = { now: number; freshForMs: number };
+
 /** Decides by the entry's age and what events said of it. */
-export function decideUse(
-  cached: Dated | undefined,
-  { now, freshForMs }: { now: number; freshForMs: number },
-): Use {
+export function decideUse(cached: Dated | undefined, freshness: Freshness): Use {
   if (!cached) return 'missing';
   if (cached.isInvalidated) return 'changed';
-  const ageMs = now - cached.confirmedAt;
-  if (cached.isLagging && ageMs >= LAGGING_FRESH_MS) return 'changed';
-  return ageMs < freshForMs ? 'fresh' : 'expired';
+  if (cached.isLagging && freshness.now - cached.confirmedAt >= LAGGING_FRESH_MS) return 'changed';
+  return ttlMsOf(cached, freshness) > 0 ? 'fresh' : 'expired';
+}
+
+/** Milliseconds until the entry stops being fresh; 0 or less when it is not. */
+export function ttlMsOf(
+  { confirmedAt, isLagging, isInvalidated }: Dated,
+  { now, freshForMs }: Freshness,
+): number {
+  const lifetimeMs = isLagging ? Math.min(LAGGING_FRESH_MS, freshForMs) : freshForMs;
+  const ttlMs = lifetimeMs - (now - confirmedAt);
+  return isInvalidated ? Math.min(0, ttlMs) : ttlMs;
 }
 
 /** Something the tracker said, and when it last confirmed that it still holds. */

@@ -17,7 +17,7 @@ import { walk, type WalkStop } from './walk.ts';
 import type { CachedLead } from '../cache/upstream-page.ts';
 import { carriesAll } from '../model/labels.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { CacheResult } from '../cache/confirmed-cache.ts';
+import { type CacheResult, ttlMsOf } from '../cache/confirmed-cache.ts';
 
 /** The origin of a response, for `Age` and `Cache-Status` (RFC 9211). */
 export type CacheStatus = {
@@ -50,15 +50,17 @@ function toResponse<T>(
   value: T,
   parts: readonly CacheResult<unknown>[],
 ): LeadResponse<T> {
-  let confirmedAt = Infinity;
+  const freshness = { now: clock.monotonicMs(), freshForMs: cache.freshForMs };
+  let ageMs = 0;
+  let ttlMs = freshness.freshForMs;
   let outcome: CacheStatus['outcome'] = 'hit';
   for (const part of parts) {
-    confirmedAt = Math.min(confirmedAt, part.entry.confirmedAt);
+    ageMs = Math.max(ageMs, freshness.now - part.entry.confirmedAt);
+    ttlMs = Math.min(ttlMs, ttlMsOf(part.entry, freshness));
     if (part.outcome === 'stale' || (part.outcome === 'miss' && outcome === 'hit'))
       outcome = part.outcome;
   }
-  const ageMs = Math.max(0, clock.monotonicMs() - confirmedAt);
-  return { value, cache: { outcome, ageMs, ttlMs: cache.freshForMs - ageMs } };
+  return { value, cache: { outcome, ageMs, ttlMs } };
 }
 
 /** Reading leads. Values never hold a lead that is claimed, deleted, unapproved or outside the visibility. */

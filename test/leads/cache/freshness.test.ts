@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Dated, decideUse } from '#leads/cache/confirmed-cache.ts';
+import { type Dated, decideUse, ttlMsOf } from '#leads/cache/confirmed-cache.ts';
 
 const rule = { now: 100_000, freshForMs: 15_000 };
 const cached = (ageMs: number, facts: Partial<Dated> = {}): Dated => ({
@@ -26,4 +26,13 @@ test('what lags is expired before its second is over when freshFor is shorter', 
   const short = { ...rule, freshForMs: 500 };
   expect(decideUse(cached(499, { isLagging: true }), short)).toBe('fresh');
   expect(decideUse(cached(500, { isLagging: true }), short)).toBe('expired');
+});
+
+test.each<[string, Dated, number]>([
+  ['what was confirmed a moment ago', cached(1000), 14_000],
+  ['what lags behind an event', cached(400, { isLagging: true }), 600],
+  ['what an event says is wrong', cached(1000, { isInvalidated: true }), 0],
+  ['what is wrong and old', cached(16_000, { isInvalidated: true }), -1000],
+])('the time that is left of %s', (_what, entry, ttlMs) => {
+  expect(ttlMsOf(entry, rule)).toBe(ttlMs);
 });

@@ -212,7 +212,10 @@ describe('the webhook', () => {
     await world.clock.advance(5000);
     world.tracker.open();
     event(world, 2);
-    expect(await world.ids()).toEqual(['1']);
+    expect(await world.list()).toMatchObject({
+      value: { items: [{ id: '1' }] },
+      cache: { outcome: 'miss', ttlMs: 1000 },
+    });
     world.tracker.replica = undefined;
     await world.clock.advance(1000);
     expect(await world.ids()).toEqual(['2', '1']);
