@@ -83,9 +83,7 @@ export function describeCatalog(engine: string, open: Open): void {
         ...specThreads,
         checkSpec: async () => findings,
         diffSpecs: async (specs) => {
-          const [work, nothing] = [meanwhile, async () => undefined];
-          meanwhile = nothing;
-          await work();
+          await meanwhile();
           return specThreads.diffSpecs(specs);
         },
         rules: () => ({ ...catalogRules, findings: 'warn' }),
@@ -240,15 +238,23 @@ export function describeCatalog(engine: string, open: Open): void {
       const specText = '{"openapi":"3.1.0","info":{"title":"x","version":"1"},"paths":{"/a":{}}}';
       await make({ version: '1.0.0', specText });
       await insert({ version: '1.1.0', specText: specText.replace('/a', '/b') });
-      meanwhile = async () =>
-        patchVersion(catalog, owner, {
-          id: 'petstore',
-          version: '1.1.0',
-          patch: { title: 'Edited' },
-          ifMatch: any,
-        });
+      const edit = async (title: string): Promise<void> => {
+        const ref = { id: 'petstore', version: '1.1.0' };
+        await patchVersion(catalog, owner, { ...ref, patch: { title }, ifMatch: any });
+      };
+      let edits = 0;
+      meanwhile = () => edit(`Edit ${(edits += 1)}`);
+      await expect(publishVersion(catalog, owner, { id: 'petstore' })).rejects.toMatchObject({
+        code: 'overloaded',
+        retryAfterSeconds: 1,
+      });
+      meanwhile = async () => {
+        meanwhile = async () => undefined;
+        await edit('Edited');
+      };
       const { record } = await publishVersion(catalog, owner, { id: 'petstore' });
-      expect(record).toMatchObject({ title: 'Edited', lifecycle: 'PUBLISHED', revision: 3 });
+      const revision = 1 + edits + 1 + 1; // made, edited, and published
+      expect(record).toMatchObject({ title: 'Edited', lifecycle: 'PUBLISHED', revision });
       expect(await read('1.1.0')).toMatchObject({ kind: 'found', record });
     });
 

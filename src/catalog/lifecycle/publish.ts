@@ -44,8 +44,9 @@ const ATTEMPTS_MAX = 3;
  * @throws {precondition-failed}
  * @throws {spec-invalid} with the findings, unless they are configured to warn
  * @throws {breaking-change} with each, where they are configured to block, unless `acceptsBreaking`
- * @throws {quota-exceeded} @throws {overloaded} its spec cannot be compared now
- * @throws {store-unavailable} also when the version kept changing
+ * @throws {quota-exceeded}
+ * @throws {overloaded} its spec cannot be compared now, or one of the two changed each time
+ * @throws {store-unavailable}
  */
 export async function publishVersion(
   catalog: Catalog,
@@ -81,8 +82,9 @@ export async function publishVersion(
     });
     if (view) return view;
   }
-  throw new TrackportError('store-unavailable', {
-    detail: 'The version kept changing meanwhile.',
+  throw new TrackportError('overloaded', {
+    detail:
+      'The version, or the one that it is compared with, changed each time that they were compared.',
     retryAfterSeconds: 1,
   });
 }
