@@ -94,7 +94,7 @@ export function addCorsHeaders({ corsOut }: FastifyRequest, reply: FastifyReply)
   if (vary !== undefined) reply.header('vary', `${String(vary)}, ${corsOut['vary']}`);
 }
 
-/** The first hook: responds where the credential does not matter, above all for paths that do not exist. */
+/** Responds before a credential is looked at: for paths that do not exist, preflights, and a service that stops. */
 function respondBeforeRouting(
   app: HttpApp,
   beginHeaders: (request: FastifyRequest, reply: FastifyReply) => void,

@@ -95,7 +95,7 @@ const RESCHEDULE = `
     history = ${WITH_GIVEN_STEP}
   WHERE ${IS_MINE}`;
 
-/** Longer than any one step takes, and short enough to resume within half a minute of a crash. */
+/** Bounds how long an event stays taken that nobody gave back. A step may take longer: nobody else takes its event meanwhile. */
 const EVENT_LEASE_MS = 25 * SECOND;
 
 /** An event that is due, as it is stored. */
