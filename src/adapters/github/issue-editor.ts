@@ -228,7 +228,7 @@ async function remove(access: IssueAccess, nodeId: string) {
     const response = await adminClient.request('POST /graphql', parameters, options);
     if (response.kind === 'other') throw new TrackerFailure('nonsense');
     const { data, errors } = response.data;
-    if (isTransientError(errors)) return { kind: 'transient', code: 'server' } as const;
+    if (isTransientError(errors)) return { kind: 'transient', code: 'tracker-server' } as const;
     const isDone = data?.deleteIssue !== undefined && data.deleteIssue !== null && !errors?.length;
     return isDone ? ({ kind: 'done' } as const) : impossible(true);
   } catch (error) {

@@ -121,7 +121,6 @@ export const eventReasons = table({
   'tracker-server': onceWell('server'),
   'tracker-nonsense': onceWell('nonsense'),
   'tracker-invalid': onceWell('invalid'),
-  server: { meaning: 'the tracker failed while it deleted the issue', next: ONCE_WELL },
   'internal-error': {
     meaning: 'a mistake of ours; the log has it',
     next: 'Report it; replay with a version that mends it',

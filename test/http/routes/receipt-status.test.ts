@@ -137,7 +137,7 @@ describe('a status address', () => {
     const same = await read(server, location, condition);
     expect(same).toMatchObject({ status: 304, body: undefined });
     expect(same.headers).toMatchObject({ etag: headers['etag'], 'retry-after': '1' });
-    await settle(server, { outcome: 'FAILED', lastError: 'server', attempts: 11 });
+    await settle(server, { outcome: 'FAILED', lastError: 'tracker-server', attempts: 11 });
     const changed = await read(server, location, condition);
     expect(changed).toMatchObject({ status: 200, body: { status: 'FAILED' } });
   });
