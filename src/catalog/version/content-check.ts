@@ -209,13 +209,26 @@ export function draftProblems(draft: Omit<Draft, 'specText'>, words: Words): Fie
   ];
 }
 
-/** Problems that the schema of a body cannot find: types and sources that the configuration does not have. */
+/**
+ * Problems that the schema of a body cannot find: types and sources that the configuration does not have, and a name
+ * that it does not look at.
+ */
 export function problemsInBody(body: unknown, words: Words): FieldProblem[] {
-  return wordProblems(body, words).map(({ field, ...problem }) => ({
+  const ofWords = wordProblems(body, words).map(({ field, ...problem }) => ({
     pointer: `#/${field}`,
     ...problem,
   }));
+  return isRecord(body) && isRecord(body['counts']) && Object.hasOwn(body['counts'], '__proto__')
+    ? [...ofWords, PROTO_COUNT]
+    : ofWords;
 }
+
+/** No JSON that Trackport reads may have that name. */
+const PROTO_COUNT: FieldProblem = {
+  pointer: '#/counts/__proto__',
+  code: 'pattern',
+  detail: 'A count cannot have the name `__proto__`.',
+};
 
 /** Problems of the words of a filter, each a query parameter of its name. */
 export function filterProblems(filter: unknown, words: Words): FieldProblem[] {

@@ -72,6 +72,16 @@ describe('a draft', () => {
     expect((await listCatalog(catalog, ref, { limit: 1 })).items).toEqual([]);
   });
 
+  test('has no count that the API could not show', async () => {
+    const { owner, catalog } = await open();
+    const wrong = { ...fields, counts: 'a: 1\r\n__proto__: 12' };
+    const { status, body } = await owner.post('/portal/catalog/-/new', wrong);
+    expect(status).toBe(422);
+    expect(body).toContain('href="#counts"');
+    expect(body).toContain('A count cannot have the name `__proto__`.');
+    expect((await listCatalog(catalog, ref, { limit: 1 })).items).toEqual([]);
+  });
+
   test('of 5 MiB fits, a larger one is refused at its field', async () => {
     const { owner, submit, read } = await open();
     const text = (length: number) => JSON.stringify({ a: '{'.repeat(length) });
