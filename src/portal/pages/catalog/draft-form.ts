@@ -97,12 +97,14 @@ export const labelOf = (name: string): string => FIELDS[name as Name].label;
 const all = z.looseObject(
   Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].form])) as Record<Name, z.ZodString>,
 );
-const content = all.omit({ id: true, version: true });
+/** Names of lists that are there and hold nothing, which is not the same as none, and which nobody types. */
+const empty = line.optional();
+const content = all.omit({ id: true, version: true }).extend({ empty });
 const describing = all.pick({ title: true, owner: true, description: true, groupPath: true });
 
 /** `new`: with id and version, `draft`: everything, `describe`: what may change once published. */
 const KINDS = {
-  new: { form: all, submit: 'Create draft', failed: 'Not created' },
+  new: { form: all.extend({ empty }), submit: 'Create draft', failed: 'Not created' },
   draft: { form: content.extend({ seen: line }), submit: 'Save draft', failed: 'Not saved' },
   describe: { form: describing.extend({ seen: line }), submit: 'Save', failed: 'Not saved' },
 };
@@ -112,7 +114,7 @@ export const draftForm = KINDS.draft.form;
 export const describeForm = KINDS.describe.form;
 
 /** A version in the form for it. */
-type ContentFields = Record<keyof typeof content.shape, string>;
+type ContentFields = z.output<typeof content>;
 
 export type DraftForm = {
   person: PortalPerson;
@@ -130,16 +132,18 @@ export type DraftForm = {
 
 /** The form for a version: a new one, a draft, or what may still change of another one. */
 export function draftFormView(given: DraftForm): Html {
-  const { person, action, kind, hidden = {}, problems, cancel } = given;
+  const { person, action, kind, fields, hidden, problems, cancel } = given;
   const { form: schema, submit, failed } = KINDS[kind];
   const labels = Object.fromEntries(NAMES.map((name) => [name, labelOf(name)]));
   const form = postForm(
-    { action, person, values: hidden, look: 'body' },
+    { action, person, values: { ...hidden, ...emptyIn(fields) }, look: 'body' },
     NAMES.filter((name) => name in schema.shape).map((name) => field(name, given)),
     row(button(submit, { look: 'primary' }), link(cancel, 'Cancel', { look: 'button' })),
   );
   return html`${problems.length > 0 && errorSummary({ heading: failed, problems, labels })}${plainCard(form)}`;
 }
+
+const emptyIn = ({ empty: names }: TypedFields) => typeof names === 'string' && { empty: names };
 
 function field(name: Name, { fields: typed, problems, words }: DraftForm): Html {
   const { form: _form, oneOf, ...facts }: Field = FIELDS[name];
@@ -155,7 +159,7 @@ function field(name: Name, { fields: typed, problems, words }: DraftForm): Html 
 }
 
 /** A version's content as the form shows it; the spec apart. */
-export function toFields(record: VersionRecord): Omit<ContentFields, 'spec'> {
+export function toFields(record: VersionRecord) {
   const { type, owner, title, source } = record;
   const { description = '', projectId = '', groupPath = '', members = [], counts = {} } = record;
   const numbers = Object.entries(counts).map(([name, n]) => `${name}: ${n}`);
@@ -164,8 +168,13 @@ export function toFields(record: VersionRecord): Omit<ContentFields, 'spec'> {
 }
 
 /** Fields of a form about a version. */
-export function fieldsOf({ record, specText = '' }: VersionView): ContentFields {
-  return { ...toFields(record), spec: shownSpec(specText) };
+export function fieldsOf({ record, specText = '' }: VersionView): TypedFields {
+  const { members, counts } = record;
+  const empties = Object.entries({ members, counts }).filter(
+    ([, list]) => list && Object.keys(list).length === 0,
+  );
+  const names = empties.map(([name]) => name).join(' ');
+  return { ...toFields(record), spec: shownSpec(specText), empty: names };
 }
 
 /** Longer specs stay in one line: indented, one could be longer than a spec may be. */
@@ -218,6 +227,7 @@ function toContent(form: ContentFields): Omit<Content, 'specText'> {
     const [, name = '', digits = ''] = COUNT.exec(one) ?? [];
     return name === '' ? [] : [[name, Number(digits)] as const];
   });
+  const isEmpty = (name: string) => form.empty?.includes(name);
   return {
     type,
     owner,
@@ -226,8 +236,8 @@ function toContent(form: ContentFields): Omit<Content, 'specText'> {
     description: description.trim() || undefined,
     projectId: projectId || undefined,
     groupPath: groupPath || undefined,
-    members: members.length > 0 ? members : undefined,
-    counts: counts.length > 0 ? Object.fromEntries(counts) : undefined,
+    members: members.length > 0 || isEmpty('members') ? members : undefined,
+    counts: counts.length > 0 || isEmpty('counts') ? Object.fromEntries(counts) : undefined,
   };
 }
 

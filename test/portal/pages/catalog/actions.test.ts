@@ -116,6 +116,27 @@ describe('a draft', () => {
     expect((await owner.get(at('edit'))).body).toContain('>\n{&quot;a&quot;:&quot;yyy');
   });
 
+  test.each([
+    ['edited', at('edit')],
+    ['the model of another one', '/portal/catalog/-/new?id=leads&version=1.0.0'],
+  ])('whose lists are empty, not absent, keeps that when it is %s', async (_, page) => {
+    const { owner, create, read, submit } = await open();
+    await create({ members: [], counts: {} });
+    const { body } = await owner.get(page);
+    const hidden = Object.fromEntries(
+      Array.from(body.matchAll(/type="hidden" name="(seen|empty)" value="([^"]+)"/g), (found) => [
+        found[1],
+        found[2]?.replaceAll('&quot;', '"') ?? '',
+      ]),
+    );
+    await submit(page.split('?')[0] ?? '', { ...fields, counts: '', ...hidden, title: 'Other' });
+    const { record } = await read(page === at('edit') ? '1.0.0' : '1.1.0');
+    expect(record).toMatchObject({ title: 'Other', members: [], counts: {} });
+    await submit('/portal/catalog/-/new', { ...fields, counts: '', id: 'leads', version: '9.0.0' });
+    const { record: fresh } = await read('9.0.0');
+    expect([fresh.members, fresh.counts]).toEqual([undefined, undefined]);
+  });
+
   test('is edited as it was seen, and not over what another person saved', async () => {
     const { owner, create, read, confirm, seenAt, catalog, draft } = await open();
     await create({ specText: '{"n":12345678901234567890}' });
