@@ -4,7 +4,7 @@ import { type Finding, FINDINGS_MAX, fragmentOf } from './spec/finding.ts';
 import type { JobOwner } from './spec/spec-jobs.ts';
 import type { Catalog } from './index.ts';
 import type { VersionRecord } from './version/artifact.ts';
-import { findArtifact, readCandidates, readRecord } from './version/read-version.ts';
+import { readCandidatesOf, readRecord } from './version/read-version.ts';
 import { type Candidate, highestIn, majorOf } from './version/version-order.ts';
 
 /**
@@ -80,8 +80,7 @@ export async function compareToBaseline(
 ): Promise<Compatibility> {
   if (compatibility === 'off') return NOTHING;
   const { id } = record;
-  const artifact = await findArtifact(db, reader.workspaceId, id);
-  const versions = artifact === undefined ? [] : await readCandidates(db, artifact);
+  const versions = await readCandidatesOf(db, reader.workspaceId, id);
   const baseline = baselineOf(versions, record);
   if (!baseline) return { ...NOTHING, ...remarkOn(versions, record.version) };
   const { version, serial } = baseline;

@@ -16,7 +16,12 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createReadRecord } from '#catalog/usage/record-reads.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import { type ListQuery, selectListed, selectVersions } from '#catalog/reading/list-versions.ts';
+import {
+  countFindings,
+  type ListQuery,
+  selectListed,
+  selectVersions,
+} from '#catalog/reading/list-versions.ts';
 import type { SearchVersions } from '#catalog/reading/search.ts';
 import { searchTerms } from '#catalog/reading/search-terms.ts';
 import type { Finding } from '#catalog/spec/finding.ts';
@@ -141,6 +146,28 @@ export function describeCatalog(engine: string, open: Open): void {
       });
       expect(full).toMatchObject({ id: 'Full', lifecycle: 'DRAFT', revision: 1, findings });
       expect(await read('1.0.0', 'bare')).toEqual({ kind: 'found', record: bare });
+    });
+
+    test('lists leave out what has any size, and findings are counted apart', async () => {
+      findings = [{ pointer: '#/spec', code: 'a', detail: '\0\ud800' }];
+      const big = { members: ['a'], counts: { a: 1 }, description: 'b' };
+      const { serial } = await make({ ...big, specText: '{}', lifecycle: 'DRAFT' });
+      findings = [];
+      const bare = await make({ id: 'bare', lifecycle: 'DRAFT' });
+      const range = { workspaceId: W, limit: 9 };
+      const lists = [
+        await selectListed(db, engineSearch, { ...range, rows: 'artifacts' }),
+        await selectListed(db, engineSearch, { ...range, rows: 'versions', terms: ['b'] }),
+        await selectVersions(db, { ...range, id: 'petstore' }),
+      ];
+      for (const items of lists) {
+        const row = items.map(({ item }) => item).find((item) => item.serial === serial);
+        expect(row).toMatchObject({ id: 'petstore', description: 'b', revision: 1 });
+        expect(row).not.toHaveProperty('members');
+        expect(row).not.toHaveProperty('counts');
+        expect(row).not.toHaveProperty('findings');
+      }
+      expect(await countFindings(db, [{ serial }, bare])).toEqual(new Map([[serial, 1]]));
     });
 
     test('reads the spec only when it is asked for', async () => {

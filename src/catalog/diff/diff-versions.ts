@@ -1,10 +1,9 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
-import { type VersionRecord, VERSIONS_MAX } from '../version/artifact.ts';
-import { compareVersions, isReadable } from '../version/version-order.ts';
-import { listVersions } from '../reading/read-catalog.ts';
+import type { VersionRecord } from '../version/artifact.ts';
+import { compareVersions, highestOf, isReadable } from '../version/version-order.ts';
 import type { Catalog, Reader } from '../index.ts';
 import type { JobOwner } from '../spec/spec-jobs.ts';
-import { readRecord } from '../version/read-version.ts';
+import { readCandidatesOf, readRecord } from '../version/read-version.ts';
 import { type Changes, differences, type Impact, orderChanges, toChange } from './changes.ts';
 
 type DiffRequest = { id: string; from?: string; to?: string };
@@ -50,13 +49,14 @@ function refuseCost(): never {
 }
 
 async function versionBelow(
-  catalog: Catalog,
-  reader: Reader,
+  { db }: Catalog,
+  { workspaceId }: Reader,
   record: VersionRecord,
 ): Promise<string> {
-  const { items } = await listVersions(catalog, reader, { id: record.id, limit: VERSIONS_MAX });
-  const below = items.find((one) => isReadable(one) && compareVersions(one, record) < 0);
-  if (below) return below.version;
+  const versions = await readCandidatesOf(db, workspaceId, record.id);
+  const below = versions.filter((one) => isReadable(one) && compareVersions(one, record) < 0);
+  const highest = highestOf(below, compareVersions);
+  if (highest) return highest.version;
   return refuse([
     {
       parameter: 'from',

@@ -1,17 +1,10 @@
 /** Lists of versions. Each filter is an equality or one range, so that an index leads to it. */
 import type { Statements } from '#shared/database.ts';
 import type { Listed, PageRange } from '#shared/pagination/page.ts';
-import { foldId, type VersionRecord } from '../version/artifact.ts';
-import {
-  IN_GROUP,
-  OF_ARTIFACT,
-  VERSIONS,
-  VERSION_COLUMNS,
-  type VersionRow,
-  toRecord,
-} from '../version/read-version.ts';
+import { foldId, type ListedVersion, type VersionRecord } from '../version/artifact.ts';
+import { IN_GROUP, LISTED_COLUMNS, OF_ARTIFACT, VERSIONS } from '../version/read-version.ts';
 import { orderOf } from '../version/version-order.ts';
-import type { Range, SearchVersions } from './search.ts';
+import type { ListedRow, Range, SearchVersions } from './search.ts';
 
 /** All that is given must hold; `groupPath` means itself and all below it, on segment boundaries. */
 export type ListFilter = Partial<
@@ -54,19 +47,19 @@ export async function selectListed(
   tx: Statements,
   search: SearchVersions,
   query: ListQuery,
-): Promise<Listed<VersionRecord>[]> {
+): Promise<Listed<ListedVersion>[]> {
   const { terms, ...values } = query;
   const range = rangeOf(query);
   const rows = terms
     ? await search(tx, range, { ...values, terms, values })
-    : await tx.all<VersionRow>(
-        `SELECT ${VERSION_COLUMNS} FROM ${VERSIONS} WHERE ${range.where}
+    : await tx.all<ListedRow>(
+        `SELECT ${LISTED_COLUMNS}, v.artifact_serial FROM ${VERSIONS} WHERE ${range.where}
          ORDER BY ${range.position} DESC LIMIT @limit`,
         values,
       );
-  return rows.map((row) => ({
-    item: toRecord(row),
-    position: range.isByArtifact ? row.artifactSerial : row.serial,
+  return rows.map((item) => ({
+    item,
+    position: range.isByArtifact ? item.artifactSerial : item.serial,
   }));
 }
 
@@ -74,7 +67,7 @@ export async function selectListed(
 type VersionPosition = [key: string, publishedAt: number, createdAt: number, serial: number];
 
 const LIST_VERSIONS = `
-  SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
+  SELECT ${LISTED_COLUMNS} FROM ${VERSIONS}
   WHERE ${OF_ARTIFACT}
     AND (v.order_key, coalesce(v.published_at, 0), v.created_at, v.serial)
       < (@key, @publishedAt, @createdAt, @serial)
@@ -90,14 +83,33 @@ export type ArtifactRange<Position> = PageRange<Position> & { workspaceId: strin
 export async function selectVersions(
   tx: Statements,
   { workspaceId, id, after = TOP, limit }: ArtifactRange<VersionPosition>,
-): Promise<Listed<VersionRecord, VersionPosition>[]> {
+): Promise<Listed<ListedVersion, VersionPosition>[]> {
   const [key, publishedAt, createdAt, serial] = after;
   const position = { key, publishedAt, createdAt, serial };
   const values = { workspaceId, idFolded: foldId(id), ...position, limit };
-  const rows = await tx.all<VersionRow>(LIST_VERSIONS, values);
-  return rows.map((row) => ({ item: toRecord(row), position: positionOf(row) }));
+  const rows = await tx.all<ListedVersion>(LIST_VERSIONS, values);
+  return rows.map((item) => ({ item, position: positionOf(item) }));
 }
 
-function positionOf({ version, publishedAt = 0, createdAt, serial }: VersionRow): VersionPosition {
+function positionOf({
+  version,
+  publishedAt = 0,
+  createdAt,
+  serial,
+}: ListedVersion): VersionPosition {
   return [orderOf(version).key, publishedAt, createdAt, serial];
+}
+
+const COUNT_FINDINGS = `
+  SELECT serial, json_array_length(findings::json) AS findings FROM catalog_version
+  WHERE serial = ANY(@serials::bigint[]) AND findings IS NOT NULL`;
+
+/** Number of findings of those of the versions that have some, by their serials. */
+export async function countFindings(
+  db: Statements,
+  versions: readonly Pick<ListedVersion, 'serial'>[],
+): Promise<ReadonlyMap<number, number>> {
+  const serials = versions.map(({ serial }) => serial);
+  const rows = await db.all<{ serial: number; findings: number }>(COUNT_FINDINGS, { serials });
+  return new Map(rows.map(({ serial, findings }) => [serial, findings]));
 }

@@ -4,7 +4,7 @@ import type { Statements } from '#shared/database.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { type Listed, type Page, type PageRequest, readPage } from '#shared/pagination/page.ts';
 import type { SpecFormat } from '../spec/spec-yaml.ts';
-import { foldId, type VersionRecord, type VersionRef } from '../version/artifact.ts';
+import { foldId, type ListedVersion, type VersionRef } from '../version/artifact.ts';
 import type { Catalog, Reader } from '../index.ts';
 import { auditSubject, findArtifact, refuseUnknown } from '../version/read-version.ts';
 import { type VersionView, readView } from '../version/version-view.ts';
@@ -34,7 +34,7 @@ export async function listCatalog(
   { db, search, cursors }: Catalog,
   { workspaceId }: Reader,
   { limit, cursor, ...filter }: CatalogFilters & PageRequest,
-): Promise<Page<VersionRecord>> {
+): Promise<Page<ListedVersion>> {
   const list = { kind: 'catalog/2', binding: workspaceId, position: z.int() };
   return readPage(cursors, list, { filter, limit, cursor }, ({ filter: all, ...range }) => {
     const { q, versions, ...rest } = all;
@@ -54,7 +54,7 @@ const PUBLISHED_MAX = 1000;
 export async function listPublished(
   { db, search }: Catalog,
   workspaceId: string,
-): Promise<VersionRecord[]> {
+): Promise<ListedVersion[]> {
   const listed = await selectListed(db, search, {
     workspaceId,
     rows: 'artifacts',

@@ -1,7 +1,8 @@
 import { type SearchedFields, searchTextOf } from './search-terms.ts';
 import type { Statements, Values } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
-import { VERSIONS, VERSION_COLUMNS, type VersionRow } from '../version/read-version.ts';
+import type { ListedVersion } from '../version/artifact.ts';
+import { LISTED_COLUMNS, VERSIONS } from '../version/read-version.ts';
 
 /** The versions that a list looks through, as conditions of `catalog_version v`. */
 export type Range = {
@@ -11,6 +12,8 @@ export type Range = {
   isByArtifact: boolean;
 };
 
+export type ListedRow = ListedVersion & { artifactSerial: number };
+
 /**
  * The page of a range whose versions have all terms; how full text is read is the engine's own. `values` are
  * those of the range, and `limit`.
@@ -19,7 +22,7 @@ export type SearchVersions = (
   db: Statements,
   range: Range,
   query: { terms: readonly string[]; limit: number; after?: number; values: Values },
-) => Promise<VersionRow[]>;
+) => Promise<ListedRow[]>;
 
 /** CROSS JOIN puts the full text outermost, whose rows come in order of their rowid. */
 const FULL_TEXT_OF = {
@@ -42,7 +45,7 @@ export const searchSqlite: SearchVersions = (
   { terms, after, values },
 ) =>
   db.all(
-    `SELECT ${VERSION_COLUMNS} FROM ${FULL_TEXT_OF[isByArtifact ? 'artifacts' : 'versions']}
+    `SELECT ${LISTED_COLUMNS}, v.artifact_serial FROM ${FULL_TEXT_OF[isByArtifact ? 'artifacts' : 'versions']}
        AND found.rowid < @before AND ${where}
      ORDER BY found.rowid DESC LIMIT @limit`,
     {
@@ -69,11 +72,11 @@ export const searchPostgres: SearchVersions = async (
 ) => {
   const page = `ORDER BY ${position} DESC LIMIT @limit`;
   const search = terms.map((term) => `'${term}':*`).join(' & ');
-  const among = (found: string): Promise<VersionRow[]> =>
+  const among = (found: string): Promise<ListedRow[]> =>
     db.all(
       `WITH found AS MATERIALIZED (${found}),
          page AS MATERIALIZED (SELECT v.serial FROM found AS v ${page})
-       SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
+       SELECT ${LISTED_COLUMNS}, v.artifact_serial FROM ${VERSIONS}
        WHERE v.serial = ANY(ARRAY(SELECT serial FROM page)) ${page}`,
       { ...values, search },
     );

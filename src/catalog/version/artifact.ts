@@ -86,6 +86,9 @@ export type VersionRecord = Omit<Content, 'specText'> & {
   revision: number;
 };
 
+/** A version as a row of a list. What is left out has any size, and is for one version to show. */
+export type ListedVersion = Omit<VersionRecord, 'members' | 'counts' | 'findings'>;
+
 /** Names a version, the default one when `version` is absent. The id is compared without case. */
 export type VersionRef = { id: string; version?: string | undefined };
 

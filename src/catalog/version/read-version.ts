@@ -2,23 +2,29 @@
 import type { Statements } from '#shared/database.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { Finding } from '../spec/finding.ts';
-import { foldId, type Lifecycle, type VersionRecord, type VersionRef } from './artifact.ts';
+import {
+  foldId,
+  type Lifecycle,
+  type ListedVersion,
+  type VersionRecord,
+  type VersionRef,
+} from './artifact.ts';
 import { type Candidate, isReadable } from './version-order.ts';
 
 /** A row of `catalog_version` with its artifact's id. */
-export type VersionRow = Omit<VersionRecord, JsonColumn> &
-  Partial<Record<JsonColumn, string>> & { artifactSerial: number };
+type VersionRow = ListedVersion &
+  Partial<Record<Exclude<keyof VersionRecord, keyof ListedVersion>, string>>;
 
 type Counts = VersionRecord['counts'];
 
-/** Stored as JSON. */
-type JsonColumn = 'members' | 'counts' | 'findings';
+/** The columns of a `ListedVersion`, of `catalog_version v` and `catalog_artifact a`. */
+export const LISTED_COLUMNS = `
+  v.serial, v.workspace_id, a.id, v.version, v.revision, v.lifecycle, v.type, v.source, v.owner,
+  v.title, v.project_id, v.group_path, v.created_at, v.updated_at, v.published_at,
+  v.deprecated_at, v.sunset_at, v.description`;
 
-/** The columns of `VersionRow`, of `catalog_version v` and `catalog_artifact a`. */
-export const VERSION_COLUMNS = `
-  v.serial, v.artifact_serial, v.workspace_id, a.id, v.version, v.revision, v.lifecycle, v.type,
-  v.source, v.owner, v.title, v.project_id, v.group_path, v.created_at, v.updated_at,
-  v.published_at, v.deprecated_at, v.sunset_at, v.members, v.counts, v.findings, v.description`;
+/** With what is stored as JSON. */
+const VERSION_COLUMNS = `${LISTED_COLUMNS}, v.members, v.counts, v.findings`;
 
 /** Versions with their artifacts. */
 export const VERSIONS = 'catalog_version v JOIN catalog_artifact a ON a.serial = v.artifact_serial';
@@ -32,7 +38,7 @@ export const IN_GROUP = `
   v.group_path IS NOT NULL AND v.group_key >= @groupPath || '/' AND v.group_key < @groupPath || '0'`;
 
 /** Field by field: of a row that is spread, a read takes a third longer. */
-export function toRecord(row: VersionRow): VersionRecord {
+function toRecord(row: VersionRow): VersionRecord {
   return {
     workspaceId: row.workspaceId,
     id: row.id,
@@ -82,6 +88,16 @@ const CANDIDATES = `
 /** Every version of an artifact, as far as the choice among them needs it; in no order. */
 export function readCandidates(tx: Statements, artifact: number): Promise<Candidate[]> {
   return tx.all<Candidate>(CANDIDATES, { artifact });
+}
+
+/** The same of an artifact by its id; none of one that does not exist. */
+export async function readCandidatesOf(
+  tx: Statements,
+  workspaceId: string,
+  id: string,
+): Promise<Candidate[]> {
+  const artifact = await findArtifact(tx, workspaceId, id);
+  return artifact === undefined ? [] : readCandidates(tx, artifact);
 }
 
 type ReadVersion =

@@ -60,7 +60,7 @@ function compareTexts(left: string, right: string): number {
 }
 
 /** The highest of them in one pass; undefined of none. */
-function highestOf<T>(
+export function highestOf<T>(
   versions: readonly T[],
   compare: (left: T, right: T) => number,
 ): T | undefined {

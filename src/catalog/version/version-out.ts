@@ -6,7 +6,7 @@ import { instantOut } from '#shared/instant-out.ts';
 import type { StoredResponse } from '#shared/idempotency.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import type { Finding } from '../spec/finding.ts';
-import { lifecycles, type VersionRecord } from './artifact.ts';
+import { lifecycles, type ListedVersion } from './artifact.ts';
 import { entityTagOf } from './entity-tag.ts';
 import { taggedOf, type VersionView } from './version-view.ts';
 
@@ -214,7 +214,7 @@ export function renderVersion({ record, specText, members, counts }: VersionView
 }
 
 /** A row of a list. */
-export function toArtifactSummaryOut(record: VersionRecord): ArtifactSummaryOut {
+export function toArtifactSummaryOut(record: ListedVersion): ArtifactSummaryOut {
   const { id, version, type, owner, title, description, lifecycle, source } = record;
   const { workspaceId, projectId, groupPath, publishedAt, sunsetAt } = record;
   return {

@@ -1,5 +1,5 @@
 import { listPublished } from '#catalog/reading/read-catalog.ts';
-import type { VersionRecord } from '#catalog/version/artifact.ts';
+import type { ListedVersion } from '#catalog/version/artifact.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { BearerContext, HttpApp } from '../../context.ts';
 import {
@@ -48,7 +48,7 @@ export function apiCatalogRoutes(app: HttpApp, { catalog, publicUrl }: BearerCon
   });
 }
 
-function toItem({ id, title }: VersionRecord, publicUrl: string) {
+function toItem({ id, title }: ListedVersion, publicUrl: string) {
   const href = `${publicUrl}/api/v1/catalog/${encodeURIComponent(id)}`;
   return { href, type: 'application/json', title };
 }

@@ -2,9 +2,15 @@
 import { z } from 'zod';
 import { diffVersions } from '#catalog/diff/diff-versions.ts';
 import type { Catalog } from '#catalog/index.ts';
+import { countFindings } from '#catalog/reading/list-versions.ts';
 import { listVersions, readSpec, listAudit } from '#catalog/reading/read-catalog.ts';
 import { readUsage } from '#catalog/usage/read-usage.ts';
-import { foldId, type Member, type VersionRecord } from '#catalog/version/artifact.ts';
+import {
+  foldId,
+  type ListedVersion,
+  type Member,
+  type VersionRecord,
+} from '#catalog/version/artifact.ts';
 import { auditSubject } from '#catalog/version/read-version.ts';
 import { type VersionView, readView } from '#catalog/version/version-view.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
@@ -76,7 +82,8 @@ export const artifactPage = page({
     const part = { id, limit: PAGE_VERSIONS, cursor };
     const { items: versions, pagination } = await listVersions(catalog, person, part);
     const isDefaultSet = byDefault?.isSetDefault ?? false;
-    const which = { shown, versions, pagination, cursor, defaultVersion, isDefaultSet };
+    const findings = await countFindings(catalog.db, versions);
+    const which = { shown, versions, findings, pagination, cursor, defaultVersion, isDefaultSet };
     const body = artifactView({ ...which, diff, person, entries, usage }, viewer);
     return { ...headOf(shown, person, defaultVersion), body };
   },
@@ -321,11 +328,11 @@ function lanesCard({ defaultVersion, ...given }: ShownArtifact, viewer: Viewer):
   );
 }
 
-function startOf({ lifecycle, createdAt, publishedAt }: VersionRecord): number {
+function startOf({ lifecycle, createdAt, publishedAt }: ListedVersion): number {
   return lifecycle === 'DRAFT' ? createdAt : (publishedAt ?? createdAt);
 }
 
-function laneOf(record: VersionRecord, defaultVersion: string | undefined, viewer: Viewer): Lane {
+function laneOf(record: ListedVersion, defaultVersion: string | undefined, viewer: Viewer): Lane {
   const { version } = record;
   const isDefault = version === defaultVersion && ', the default';
   return {
@@ -336,10 +343,10 @@ function laneOf(record: VersionRecord, defaultVersion: string | undefined, viewe
 }
 
 /** Nothing changes a RETIRED version any more: it was changed last when it was retired. */
-const retiredAt = ({ lifecycle, updatedAt }: VersionRecord): number | undefined =>
+const retiredAt = ({ lifecycle, updatedAt }: ListedVersion): number | undefined =>
   lifecycle === 'RETIRED' ? updatedAt : undefined;
 
-function spansOf(record: VersionRecord, nowMs: number): Lane['spans'] {
+function spansOf(record: ListedVersion, nowMs: number): Lane['spans'] {
   const { lifecycle, deprecatedAt, sunsetAt } = record;
   const fromMs = startOf(record);
   if (lifecycle === 'DRAFT') return [{ state: 'wait', fromMs, untilMs: nowMs }];
@@ -353,7 +360,7 @@ function spansOf(record: VersionRecord, nowMs: number): Lane['spans'] {
   return [published, deprecated, rest];
 }
 
-function historyOf(record: VersionRecord, viewer: Viewer): string[] {
+function historyOf(record: ListedVersion, viewer: Viewer): string[] {
   const { createdAt, publishedAt, deprecatedAt, sunsetAt } = record;
   if (publishedAt === undefined) return [`draft since ${timeText(createdAt, viewer, 'day')}`];
   const moments: [string, number | undefined][] = [

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { countFindings } from '#catalog/reading/list-versions.ts';
 import { listCatalog } from '#catalog/reading/read-catalog.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
-import { lifecycles, type VersionRecord } from '#catalog/version/artifact.ts';
+import { lifecycles, type ListedVersion } from '#catalog/version/artifact.ts';
 import { type Words, filterProblems } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
 import { cursorFilter, oneOfFilter, textFilter } from '../../filters.ts';
@@ -78,7 +79,8 @@ export const catalogListPage = page({
         ? await listCatalog(catalog, person, { ...query, limit: PAGE_ARTIFACTS })
         : { items: [], pagination: { hasMore: false } };
     const mayWrite = may(person, 'catalog:write');
-    const facts = { ...found, words: catalog.words, mayWrite, searchProblem };
+    const findings = await countFindings(catalog.db, found.items);
+    const facts = { ...found, findings, words: catalog.words, mayWrite, searchProblem };
     return {
       title: 'Catalog',
       section: 'catalog',
@@ -95,7 +97,9 @@ function searchProblemOf({ q }: CatalogQuery): string | undefined {
   return `Search for 1 to ${SEARCH_TERMS_MAX} words of letters and digits.`;
 }
 
-export type CatalogFound = Found<VersionRecord> & {
+export type CatalogFound = Found<ListedVersion> & {
+  /** Numbers of them, by the serials of versions that have some. */
+  findings: ReadonlyMap<number, number>;
   /** Types and sources that one can filter by. */
   words: Words;
   mayWrite: boolean;
@@ -117,7 +121,7 @@ export function catalogListView(found: CatalogFound, request: ListRequest<Catalo
     caption: isEvery
       ? 'Versions, newest first'
       : 'Artifacts, newest first, each as its default version',
-    columns: columnsFor(isEvery, request.viewer),
+    columns: columnsFor(isEvery, found.findings, request.viewer),
     summary: `${count(found.items.length)} on this page, newest first`,
     none: emptyCatalog(found.mayWrite),
     nothingFits: {
@@ -185,7 +189,11 @@ function filtersFor({ words, searchProblem }: CatalogFound): Filter[] {
   ];
 }
 
-const columnsFor = (isEvery: boolean, viewer: Viewer): Column<VersionRecord>[] => [
+const columnsFor = (
+  isEvery: boolean,
+  findings: CatalogFound['findings'],
+  viewer: Viewer,
+): Column<ListedVersion>[] => [
   [
     'Artifact',
     ({ id, title, version }) =>
@@ -193,7 +201,7 @@ const columnsFor = (isEvery: boolean, viewer: Viewer): Column<VersionRecord>[] =
   ],
   ['Type', ({ type }) => type],
   ['Version', ({ version }) => code(version)],
-  ['Lifecycle', (record) => lifecycleStatus(record, viewer)],
+  ['Lifecycle', (one) => lifecycleStatus(one, findings.get(one.serial) ?? 0, viewer)],
   ['Owner', ({ owner }) => foreign(owner, 60)],
   ['Group', ({ groupPath }) => groupPath && code(cut(groupPath, 120))],
   ['Changed', ({ updatedAt }) => time(updatedAt, viewer, 'day')],

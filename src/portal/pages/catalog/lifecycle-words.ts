@@ -1,5 +1,5 @@
 /** Says of a version where it is in its life, and when that ends. */
-import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
+import type { Lifecycle, ListedVersion } from '#catalog/version/artifact.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import type { Standing } from '#shared/outcomes/entry.ts';
 import { html, type Html } from '../../html.ts';
@@ -22,10 +22,13 @@ export function sunsetDay(sunsetAt: number, viewer: Viewer): Html {
 const isWholeDay = (sunsetAt: number): boolean => sunsetAt % DAY === DAY - SECOND;
 
 /** The state, and what is about to become of the version. */
-export function lifecycleStatus(record: VersionRecord, viewer: Viewer): Html {
-  const { lifecycle, sunsetAt, findings } = record;
+export function lifecycleStatus(
+  { lifecycle, sunsetAt }: ListedVersion,
+  findings: number,
+  viewer: Viewer,
+): Html {
   const isEnding = lifecycle === 'DEPRECATED' && sunsetAt !== undefined;
   return html`${badgeOf(LIFECYCLE_WORDS[lifecycle])}${isEnding && note('Sunset ', sunsetDay(sunsetAt, viewer))}${
-    lifecycle === 'DRAFT' && findings.length > 0 && note(counted(findings.length, 'finding'))
+    lifecycle === 'DRAFT' && findings > 0 && note(counted(findings, 'finding'))
   }`;
 }

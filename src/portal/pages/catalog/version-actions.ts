@@ -1,12 +1,13 @@
 /** Shared by all pages and actions about one version. */
-import { listVersions } from '#catalog/reading/read-catalog.ts';
 import { z } from 'zod';
 import type { Caller, Catalog } from '#catalog/index.ts';
 import { type VersionView, readView, taggedOf } from '#catalog/version/version-view.ts';
 import { type FieldProblem, isTrackportError } from '#shared/errors.ts';
 import { refuseTransition } from '#catalog/lifecycle/transitions.ts';
-import { type Lifecycle, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artifact.ts';
+import { type Lifecycle, type VersionRecord } from '#catalog/version/artifact.ts';
 import { entityTagOf, type Precondition } from '#catalog/version/entity-tag.ts';
+import { readCandidatesOf } from '#catalog/version/read-version.ts';
+import type { Candidate } from '#catalog/version/version-order.ts';
 import { html } from '../../html.ts';
 import { type ActionRequest, type ActionResult, action } from '../../routes/action-route.ts';
 import { type Confirmation, requireTyped, typedForm } from '../../routes/confirmation.ts';
@@ -82,7 +83,7 @@ export function versionFrame({ id, title, version }: VersionRecord) {
 export type VersionRequest = PortalRequest<VersionName> & {
   view: VersionView;
   /** The other versions of its artifact. */
-  others: readonly VersionRecord[];
+  others: readonly Candidate[];
 };
 
 type VersionAction<Form extends z.ZodObject> = {
@@ -119,8 +120,8 @@ export function versionAction<Form extends z.ZodObject>(given: VersionAction<For
       const view = await readView(catalog.db, person, { ...params, withSpec: true });
       const { record } = view;
       if (!from.includes(record.lifecycle)) refuseTransition(name, record.lifecycle);
-      const { items } = await listVersions(catalog, person, { id: params.id, limit: VERSIONS_MAX });
-      const others = items.filter(({ version }) => version !== record.version);
+      const versions = await readCandidatesOf(catalog.db, person.workspaceId, params.id);
+      const others = versions.filter(({ version }) => version !== record.version);
       const problems = request.problems.map(inWords);
       const explanation = await given.explain(context, { ...request, problems, view, others });
       return {

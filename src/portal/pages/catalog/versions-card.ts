@@ -1,7 +1,7 @@
 import type { Change, Impact } from '#catalog/diff/changes.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { Usage } from '#catalog/usage/read-usage.ts';
-import type { VersionRecord } from '#catalog/version/artifact.ts';
+import type { ListedVersion } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Standing } from '#shared/outcomes/entry.ts';
@@ -23,7 +23,9 @@ export type ShownArtifact = {
   /** The version that the page is about. */
   shown: VersionView;
   /** Highest first. */
-  versions: readonly VersionRecord[];
+  versions: readonly ListedVersion[];
+  /** Numbers of them, by the serials of those that have some. */
+  findings: ReadonlyMap<number, number>;
   pagination: Pagination;
   /** Begin of this page of versions; undefined for the highest. */
   cursor?: string;
@@ -59,8 +61,8 @@ export function versionsCard(given: ShownArtifact, viewer: Viewer): Html {
 }
 
 function versionTable(given: ShownArtifact, viewer: Viewer): Html {
-  const { versions, defaultVersion, isDefaultSet = false } = given;
-  return table<VersionRecord>({
+  const { versions, findings, defaultVersion, isDefaultSet = false } = given;
+  return table<ListedVersion>({
     caption: 'Versions, highest first',
     rows: versions,
     columns: [
@@ -77,26 +79,26 @@ function versionTable(given: ShownArtifact, viewer: Viewer): Html {
           publishedAt === undefined ? 'not yet' : time(publishedAt, viewer, 'day'),
       ],
       ['Sunset', ({ sunsetAt }) => sunsetAt && sunsetDay(sunsetAt, viewer)],
-      ['Findings', findingsLink, 'number'],
+      ['Findings', (one) => findingsLink(one, findings.get(one.serial) ?? 0), 'number'],
       ['Actions', (record) => offeredActions(record, given), 'acts'],
     ],
   });
 }
 
-function state({ lifecycle, deprecatedAt }: VersionRecord, viewer: Viewer): Html {
+function state({ lifecycle, deprecatedAt }: ListedVersion, viewer: Viewer): Html {
   const since = lifecycle === 'DEPRECATED' ? deprecatedAt : undefined;
   return html`${badgeOf(LIFECYCLE_WORDS[lifecycle])}${since && note('since ', time(since, viewer, 'day'))}`;
 }
 
-function findingsLink({ id, version, findings }: VersionRecord): Html | string {
-  if (findings.length === 0) return '0';
+function findingsLink({ id, version }: ListedVersion, findings: number): Html | string {
+  if (findings === 0) return '0';
   const href = `${artifactPath(id, { version })}#h-findings`;
-  return link(href, count(findings.length), { more: `of ${version}` });
+  return link(href, count(findings), { more: `of ${version}` });
 }
 
 /** Actions that this person has on a version, as links and buttons. */
 function offeredActions(
-  { id, version, lifecycle }: VersionRecord,
+  { id, version, lifecycle }: ListedVersion,
   { person, defaultVersion, isDefaultSet = false }: ShownArtifact,
 ): Html {
   const isDefault = version === defaultVersion;

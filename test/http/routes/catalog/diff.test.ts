@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Call, openWorld } from '../../../support/world.ts';
 import { petstore, petApi } from '../../../support/catalog.ts';
 
@@ -61,6 +61,16 @@ test('by default the default version is compared with the highest readable one b
   const none = await call('GET', '/petstore/diff');
   expect(none.status).toBe(400);
   expect(none.body.errors).toEqual([expect.objectContaining({ parameter: 'from' })]);
+});
+
+test('the version below is chosen without reading what the others hold', async () => {
+  const { callCatalog: call, database } = openWorld();
+  for (const version of ['1.0.0', '1.1.0', '2.0.0']) await publish(call, version);
+  const all = vi.spyOn(database, 'all');
+  expect((await call('GET', '/petstore/diff')).body).toMatchObject({ from: '1.1.0' });
+  const rows = (await Promise.all(all.mock.results.map(({ value }) => value))).flat();
+  expect(new Set(rows.map(({ version }) => version))).toEqual(new Set(['1.0.0', '1.1.0', '2.0.0']));
+  for (const row of rows) expect(row).not.toHaveProperty('title');
 });
 
 test('of more than 1,000 changes it is said that there are more', async () => {

@@ -1,7 +1,7 @@
 import { replaceVersion } from '#catalog/version/write-version.ts';
 import { listAudit, listCatalog } from '#catalog/reading/read-catalog.ts';
 import { readView } from '#catalog/version/version-view.ts';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { catalogRules } from '../../../support/catalog.ts';
 import { origin, setUp } from './support.ts';
 
@@ -172,6 +172,20 @@ describe('a version', () => {
     const stopped = await owner.post(at('publish'), { seen: await seenAt(at('edit')) });
     expect(stopped.status).toBe(422);
     expect((await read()).record.lifecycle).toBe('DRAFT');
+  });
+
+  test('that is asked about reads nothing of what the others hold', async () => {
+    const { owner, create, publish, catalog } = await open();
+    for (const version of ['1.0.0', '1.1.0']) {
+      await create({ version, specText: '{}' });
+      await publish(version);
+    }
+    const all = vi.spyOn(catalog.db, 'all');
+    const { body } = await owner.get(at('deprecate'));
+    expect(body).toContain('Its successor is');
+    const rows = (await Promise.all(all.mock.results.map(({ value }) => value))).flat();
+    expect(rows.filter((row) => typeof row === 'object' && 'lifecycle' in row)).not.toEqual([]);
+    for (const row of rows) expect(row).not.toHaveProperty('title');
   });
 
   test('offers nothing by its address that is not possible', async () => {

@@ -21,6 +21,7 @@ const render = (facts: Partial<ShownArtifact> = {}): string =>
         person: { ...person, scopes: everything },
         shown: viewOf(),
         versions: [versionOf()],
+        findings: new Map(),
         pagination: { hasMore: false },
         defaultVersion: '2.3.0',
         entries: [],

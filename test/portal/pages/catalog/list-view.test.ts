@@ -15,6 +15,7 @@ const render = ({
     catalogListView(
       {
         items: [versionOf()],
+        findings: new Map(),
         pagination: { hasMore: false },
         words: { types: ['API', 'GROUP'], sources: ['GIT'] },
         mayWrite: true,

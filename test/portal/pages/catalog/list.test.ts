@@ -39,6 +39,14 @@ describe('the list of the catalog', () => {
     expect((await reader.get('/portal/catalog?q=&type=&lifecycle=')).body).toContain('Events');
   });
 
+  test('counts the findings of drafts', async () => {
+    const { signIn, create } = setUp();
+    await create({ specText: '{"openapi":"3.1.0"}' });
+    const reader = await signIn(['catalog:read']);
+    expect((await reader.get('/portal/catalog')).body).toMatch(/\d+ findings?</);
+    expect((await reader.get('/portal/catalog/leads')).body).toMatch(/#h-findings"[^>]*>\d/);
+  });
+
   test('has pages', async () => {
     const { signIn, create } = setUp();
     for (let at = 0; at < 51; at += 1) await create({ id: `a-${at}` });
