@@ -22,7 +22,7 @@ export type TrackerOnlyOptions = {
   webhookUrl?: string;
 };
 
-/** The same at each start, so that a configuration for it goes on being right; they work nowhere else. */
+/** Fixed, so that a configuration for it goes on being right; they work nowhere else. */
 const TOKEN = 'sandbox-tracker-token';
 const WEBHOOK_SECRET = 'sandbox-webhook-secret';
 

@@ -80,7 +80,7 @@ async function* readOn(turns: Turns, live: keyof Turns, from: Place, signal?: Ab
     }
 }
 
-/** The same, change by change. */
+/** Follows change by change. */
 export async function* followChanges(
   turns: Turns,
   { onExpired, ...options }: ChangesOptions,

@@ -18,7 +18,7 @@ export type Delivery = {
 /** A delivery that Trackport has accepted: it is durable there, and a deleted lead is hidden from that time on. */
 export type Accepted = {
   receipt: components['schemas']['Receipt'];
-  /** The same came before; this is the receipt of then. */
+  /** It came before; this is the receipt of then. */
   isRepeat: boolean;
   /** Address of its status, for 30 days: for `settled`. */
   statusUrl: string;

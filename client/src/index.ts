@@ -64,7 +64,7 @@ export type TrackportClient = Client<paths, Answers> & {
   leads(options?: LeadsOptions): AsyncGenerator<Lead, void>;
   /** Changes of leads, without an end. @throws ProblemError, CursorExpiredError */
   changes(options?: ChangesOptions): AsyncGenerator<Change, void>;
-  /** The same as it came, with a cursor from the first answer on. @throws ProblemError, CursorExpiredError */
+  /** Changes batch by batch, as they come, with a cursor from the first answer on. @throws ProblemError, CursorExpiredError */
   batches(options?: BatchesOptions): AsyncGenerator<ChangeBatch, void>;
   /** Keeps a copy of every lead that the key may read. */
   follow(store: LeadStore, options?: FollowOptions): Following;

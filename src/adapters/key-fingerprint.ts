@@ -8,7 +8,7 @@ export async function readFingerprint(db: Statements): Promise<Buffer | undefine
   return row?.fingerprint;
 }
 
-/** The same, after the offered one was taken where there was none; of several that are offered at once, one. */
+/** Takes the offered one where there is none, and returns the one in force; of several that are offered at once, one. */
 export async function takeFingerprint(
   db: Statements,
   fingerprint: Buffer,

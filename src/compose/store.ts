@@ -71,7 +71,6 @@ type Opening = {
   log: Log;
 };
 
-/** The same for a service. */
 export type ServiceOpening = Opening & {
   config: { server: Pick<Config['server'], 'stopDelay'> };
   /** Ends the start: the wait for another service that has the file, or before anything listens. */
@@ -89,7 +88,7 @@ export function openStore(opening: Opening): Promise<Store> {
 }
 
 /**
- * The same for a service. A SQLite file has one at a time: it waits for the one that it takes the place of, and
+ * Opens the store for a service. A SQLite file has one at a time: it waits for the one that it takes the place of, and
  * has a thread write, so that no reader waits for a disk. @throws {StartError} naming who has the file
  */
 export function openServiceStore(opening: ServiceOpening): Promise<Store> {
@@ -118,7 +117,7 @@ async function openBy(
   }
 }
 
-/** The same of an engine that is open. `repository` is the tracker's as it is configured. */
+/** The store of an engine that is open. `repository` is the tracker's as it is configured. */
 export function createStore(
   engine: Engine,
   { repository, secretKey, clock }: { repository: string; secretKey: Buffer; clock: Clock },

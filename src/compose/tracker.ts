@@ -187,7 +187,7 @@ function watchRepository(repository: Repository, watch: TrackerWatch): Repositor
 /** A client with what it was made for. */
 type Held = { credential: TrackerCredential; client: TrackerClient };
 
-/** The same credential keeps its client, which knows its rate limits. */
+/** Keeps the client while its credential stays: it knows its rate limits. */
 function hold(
   clientFor: (credential: TrackerCredential) => TrackerClient,
   credential: TrackerCredential,

@@ -104,7 +104,7 @@ function unknownKey(path: KeyPath, key: string): Problem {
   };
 }
 
-/** The same key in another place, else a sibling that is spelt alike or starts with it. */
+/** A key of this name in another place, else a sibling that is spelt alike or starts with it. */
 function suggestionFor(key: string, siblings: readonly string[]): string | undefined {
   const elsewhere = allKeyPaths().filter((path) => path.slice(path.lastIndexOf('.') + 1) === key);
   if (elsewhere.length > 0) return `did you mean ${elsewhere.join(' or ')}?`;

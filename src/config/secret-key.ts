@@ -27,7 +27,7 @@ export function resolveSecretKey(config: KeyConfig): Buffer {
   return keyOf(config, (path) => readKey(path) ?? makeKey(path));
 }
 
-/** The same, but makes none. @throws {ConfigError} */
+/** The key, where there is one: none is made. @throws {ConfigError} */
 export function readSecretKey(config: KeyConfig): Buffer | undefined {
   return keyOf(config, readKey);
 }

@@ -67,7 +67,7 @@ export type EarlyRequest = Pick<FastifyRequest, 'method' | 'raw' | 'ip'>;
 /** Given to every area of routes: the server's tools, and what it serves. */
 export type AreaContext = HttpContext & UseCases;
 
-/** The same where there is an issuer of tokens. */
+/** Given where there is an issuer of tokens. */
 export type BearerContext = AreaContext & BearerUseCases;
 
 /** Adds the routes of one area to a scope of their own. */

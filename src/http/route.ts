@@ -44,7 +44,7 @@ export type RouteDescription = {
   notModified?: boolean;
   /** Names of the headers of successful responses, explained in `build-document.ts`, beside those of all. */
   headers?: readonly string[];
-  /** The same of problems, each with its statuses. */
+  /** Headers of problems by name, each with its statuses. */
   problemHeaders?: Readonly<Record<string, readonly number[]>>;
   /** The codes of this route, beside those that its method and credential bring along. */
   problems: readonly ErrorCode[];
@@ -127,7 +127,7 @@ export function isBodiless(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** The same of a route: true when all its methods are such. */
+/** True for a route all of whose methods are such. */
 export function isBodilessRoute({ method }: Pick<RouteOptions, 'method'>): boolean {
   return [method].flat().every(isBodiless);
 }

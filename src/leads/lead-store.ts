@@ -25,5 +25,5 @@ export type LeadStore = {
   clock: Pick<Clock, 'now'>;
 };
 
-/** The same for what fills the lead directory. */
+/** The store of what fills the lead directory. */
 export type DirectoryStore = LeadStore & { claimLearnt: ClaimLearnt };

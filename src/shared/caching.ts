@@ -19,7 +19,7 @@ export function memoize<Key extends object, Value>(make: (key: Key) => Value): (
   };
 }
 
-/** The same for two objects: `make` is called once for each pair. */
+/** Calls `make` once for each pair of objects. */
 export function memoizePair<First extends object, Second extends object, Value>(
   make: (first: First, second: Second) => Value,
 ): (first: First, second: Second) => Value {

@@ -39,7 +39,7 @@ export function send(tx: Tx, sql: string, values?: Values): void {
   void tx.run(sql, values);
 }
 
-/** The same for rows to be added. */
+/** Has the transaction add rows, and waits for nothing. */
 export function sendRows(tx: Tx, into: RowsInto, rows: readonly object[]): void {
   void tx.insert(into, rows);
 }
@@ -60,7 +60,7 @@ export type Database = Statements & {
    */
   transaction: Transact;
   /**
-   * The same for what writes events, claims or the lead directory. Whoever does takes turns with all others,
+   * A transaction for what writes events, claims or the lead directory. Whoever does takes turns with all others,
    * of every instance: what is read cannot change before the commit, and changes come into the lead feed in the
    * order in which they are committed.
    */

@@ -56,7 +56,7 @@ export function createSignIn(portal: RelyingParty) {
   return {
     newAttempt: () => issuer.newAttempt(),
     begin: (attempt: SignInAttempt) => issuer.begin(attempt),
-    /** The same without a question to the person there; undefined while the issuer is out of reach. */
+    /** Begins without a question to the person; undefined while the issuer is out of reach. */
     beginSilently: async (attempt: SignInAttempt): Promise<string | undefined> => {
       if (clock.monotonicMs() < awayUntilMs) return undefined;
       return issuer.begin(attempt, { isSilent: true }).catch((error: unknown) => {

@@ -50,7 +50,7 @@ export function createLeadTracker(client: TrackerClient, repository: Repository)
       return { kind: 'changed', issue: response.data, ...validatorOf(response.headers) };
     }
     if (response.status === 304) return { kind: 'unchanged' };
-    // The same statuses come when the repository was renamed, hidden or had its issues disabled.
+    // These statuses come also when the repository was renamed, hidden or had its issues disabled.
     await repository.assertWell();
     const { status } = response;
     return { kind: 'absent', isMoved: status === MOVED, isDeleted: status === GONE };

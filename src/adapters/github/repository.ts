@@ -35,7 +35,7 @@ export type RepositoryInfo = {
   isAdmin: boolean;
   /** Its permissions suffice to change issues; undefined when the tracker tells none. */
   mayWrite: boolean | undefined;
-  /** The same for typed fields, for which more is asked. */
+  /** Its permissions suffice for typed fields, for which more is asked. */
   mayPush: boolean | undefined;
   /** Nobody but collaborators can open an issue. */
   isForCollaborators: boolean;

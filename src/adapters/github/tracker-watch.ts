@@ -16,11 +16,11 @@ export type TrackerCondition =
 
 /** Follows calls to the tracker, whoever makes them. */
 export type TrackerWatch = {
-  /** The same tracker; every call's end is noted. */
+  /** Notes the end of every call to the tracker. */
   watch(tracker: LeadTracker): LeadTracker;
-  /** The same call; it is noted when it fails. Its success says too little. */
+  /** Notes a call when it fails. Its success says too little. */
   noteFailure<T>(call: Promise<T>): Promise<T>;
-  /** The same request of any kind: it shows whether the credential is taken; what else fails can be about one issue. */
+  /** Notes of a request whether the credential is taken; what else fails can be about one issue. */
   noteCredential<T>(request: Promise<T>): Promise<T>;
   condition(): TrackerCondition;
   /** The last failure since the start; `at` in ms since the Unix epoch. */

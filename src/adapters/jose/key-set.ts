@@ -60,7 +60,7 @@ type Keys = {
   count: number;
   /** Milliseconds since the Unix epoch, for people. */
   fetchedAt: number;
-  /** The same in milliseconds of the monotonic clock. */
+  /** Milliseconds of the monotonic clock. */
   fetchedMs: number;
   resolve: ReturnType<typeof createLocalJWKSet>;
 };

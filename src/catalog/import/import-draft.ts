@@ -157,7 +157,7 @@ async function put(
 ): Promise<Omit<Written, 'isDraft'>> {
   if (!existing) return { ...(await target.create(draft)), outcome: 'created' };
   const replaced = await target.replace(draft, existing.tag);
-  // The same content leaves the version as it is.
+  // Equal content leaves the version as it is.
   return { ...replaced, outcome: replaced.tag === existing.tag ? 'unchanged' : 'replaced' };
 }
 

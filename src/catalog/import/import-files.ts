@@ -132,7 +132,7 @@ async function bundle(source: ImportFile, parsed: ParsedFile): Promise<ParsedFil
   return { ...parsed, document: await source.bundle(document as object) };
 }
 
-/** The same document may lie there twice, as YAML and JSON say; two different ones may not. */
+/** A document may lie there twice, in YAML and in JSON; two different ones of one name may not. */
 async function importUnlessSeen(
   { draftImport, seen }: Run,
   { file, draft }: { file: string; draft: ImportedDraft },

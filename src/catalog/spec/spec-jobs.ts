@@ -13,7 +13,7 @@ export type JobOwner = { workspaceId: string; subject: string; signal?: AbortSig
 export type SpecJobs = {
   /** @throws {quota-exceeded} the owner has two under way already @throws {overloaded} */
   checkSpec: (specText: string, owner: JobOwner) => Promise<Finding[]>;
-  /** The same. `too-costly`: the pair takes too much, and is not tried again. */
+  /** `too-costly`: the pair takes too much, and is not tried again. @throws as `checkSpec` does */
   diffSpecs: (specs: SpecPair, owner: JobOwner) => Promise<Changes | 'too-costly'>;
 };
 

@@ -47,7 +47,7 @@ export function toTrackportError(error: unknown): TrackportError {
   return knownError(error) ?? new TrackportError('internal-error', { detail, cause: error });
 }
 
-/** The same for what Node's HTTP parser refuses before there is a request. */
+/** Turns what Node's HTTP parser refuses before there is a request into one of ours. */
 export function fromParserError(error: unknown): TrackportError {
   const detail = 'The request is not well-formed HTTP/1.1.';
   return knownError(error) ?? new TrackportError('bad-request', { detail, cause: error });

@@ -85,7 +85,7 @@ export type ConfirmedCache<T> = {
    * flight are not trusted afterwards. Not those that were asked for since `before`, in ms of the monotonic clock.
    */
   invalidate(affects: (value: T) => boolean, before?: number): void;
-  /** The same for one entry, and for the load of it that is in flight. */
+  /** Marks one entry as changed, and the load of it that is in flight. */
   invalidateKey(key: string, before?: number): void;
   /** Stores what the tracker told unasked, as it was at `confirmedAt`. */
   put(key: string, value: T, confirmedAt: number): void;

@@ -60,7 +60,7 @@ export type LeadCache = {
   readAhead(query: IssueQuery, from?: number): void;
   /** Looks for one approved issue. */
   lead(number: number): Promise<LeadLookUp>;
-  /** The same, only when that is cached and fresh, else undefined: at once, without a call. */
+  /** The approved issue where that is cached and fresh, else undefined. No call. */
   peekLead(number: number): LeadLookUp | undefined;
   /** Has the issue asked for again where it was asked for before `before` (ms of the monotonic clock): it changed since. */
   invalidate(number: number, before: number): void;

@@ -31,7 +31,7 @@ export type RecentEvents = {
   take(event: TrackerEvent | InstanceChange): IssueEvent | 'everything' | 'nothing';
   /** The newest event of this issue that is still remembered. */
   of(number: number): IssueEvent | undefined;
-  /** The same, when it is so new that a replica may not have it yet. */
+  /** The newest event, when it is so new that a replica may not have it yet. */
   aheadOf(number: number): IssueEvent | undefined;
   /**
    * Time at which the issue was as it is told now, in ms of the monotonic clock. Undefined where a state as new may

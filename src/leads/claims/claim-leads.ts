@@ -139,7 +139,7 @@ export function leadIdsOf(numbers: readonly number[]): string[] | undefined {
   return numbers.length > 0 ? numbers.map(String) : undefined;
 }
 
-/** The same for a parameter. */
+/** `event.lead_ids` as a parameter. */
 export function toLeadIds(numbers: readonly number[]): string | undefined {
   return toJson(leadIdsOf(numbers));
 }

@@ -35,7 +35,7 @@ export type InstanceChanges = {
   catchUp(): Promise<void>;
   /** Resolves when all that was published is in the store, or given up. */
   settled(): Promise<void>;
-  /** The same, and looks for changes no more. */
+  /** Settles, and looks for changes no more. */
   close(): Promise<void>;
 };
 

@@ -41,7 +41,7 @@ export type LeadFeed = {
    */
   read(query: FeedQuery, visibility: Visibility, wait: Wait): Promise<FeedPage>;
   /**
-   * The same without an end: each item with its cursor, that everything was told, whenever it was, and where there was
+   * The items without an end: each with its cursor, that everything was told, whenever it was, and where there was
    * nothing for `waitMs` the cursor alone, which comes first of all, too. Ends when `signal` is aborted.
    */
   follow(query: FeedQuery, visibility: Visibility, wait: Wait): AsyncGenerator<FeedEvent, void>;
@@ -77,7 +77,6 @@ type OnItem = (lagMs?: number) => void;
 
 /** Leads that the tracker does not show yet are asked for again this often. */
 const WAITING_MS = SECOND;
-/** The same when the tracker failed. */
 const FAILED_MS = 5 * SECOND;
 const NOTE_READER_EVERY_MS = 10 * SECOND;
 const READERS_MAX = 10_000;

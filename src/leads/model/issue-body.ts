@@ -116,7 +116,7 @@ function isNext({ fields }: Lines, at: number, field: number): boolean {
   return fields[at] === field + 1 && fields[at + 1] !== field + 1;
 }
 
-/** The same where a person's note parts the two; but a multi-line value may well hold its heading. */
+/** True where a person's note parts the two; but a multi-line value may well hold its heading. */
 function isRepeated(
   lines: Lines,
   { valueAt, field, count }: { valueAt: number; field: number; count: number },

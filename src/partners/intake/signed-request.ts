@@ -19,7 +19,7 @@ export type PartnerRequest = Omit<SignedContent, 'timestamp' | 'id'> & {
   headerValues: (name: string) => readonly string[];
 };
 
-/** The same before its body is read. */
+/** A request before its body is read. */
 export type UnreadRequest = Pick<PartnerRequest, 'partnerId' | 'headerValues'> & {
   /** The values of all its headers. */
   everyValue: readonly string[];

@@ -219,7 +219,7 @@ export function payloadIdentity(receiptId: string, position: number): string {
   return `${receiptId}/${position}`;
 }
 
-/** The same of the digest of its bytes. */
+/** Binds the digest of its bytes to its place. */
 export function digestIdentity(receiptId: string, position: number): string {
   return `${receiptId}/${position}/digest`;
 }

@@ -105,13 +105,13 @@ export function createReceipts({
   return {
     /** One page of receipts, newest first. @throws {validation-failed} @throws {invalid-cursor} */
     page: (query: ReceiptListQuery) => pageReceipts({ db, cursors }, query),
-    /** The same as the admin API and the command line show it. */
+    /** The page as the admin API and the command line show it. */
     list: async (query: ReceiptListQuery): Promise<Page<ReceiptSummaryOut>> => {
       const page = await pageReceipts({ db, cursors }, query);
       return { ...page, items: page.items.map(toReceiptSummaryOut) };
     },
     find,
-    /** The same as the admin API and the command line show it. @throws {not-found} */
+    /** The receipt as the admin API and the command line show it. @throws {not-found} */
     read: async (id: string): Promise<ReceiptDetailOut> => toReceiptDetailOut(await find(id)),
     /**
      * Has the events of one receipt that ended UNMATCHED or FAILED worked again, from the start.
@@ -122,8 +122,7 @@ export function createReceipts({
       return queue((await db.exclusive((tx) => replay(tx, id, entry))) ?? refuseReceipt());
     },
     /**
-     * The same for every receipt that the filter finds; of what is not queued, only lost payloads are
-     * counted.
+     * Replays every receipt that the filter finds; of what is not queued, only lost payloads are counted.
      */
     replayAll: async (filter: ReceiptFilter, origin: Origin): Promise<Replayed> => {
       const entry = entryFor(origin, 'receipt.replay', 'receipts');

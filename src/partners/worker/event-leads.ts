@@ -91,7 +91,7 @@ export function leadsOf(
 }
 
 /**
- * The same, without those of an event that a deletion has claimed; undefined when the lease was lost.
+ * `leadsOf` without those of an event that a deletion has claimed; undefined when the lease was lost.
  * @throws {store-unavailable}
  */
 export async function leadsUnderLease(

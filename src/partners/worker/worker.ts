@@ -210,7 +210,7 @@ function createLoops(work: Workplace, stopping: AbortSignal): Loops {
   };
 }
 
-/** The same reporter; of whichever loop ends an event, the files learn that its payload was dropped. */
+/** Has the files learn that a payload was dropped, whichever loop ends the event. */
 function notingDropped(reporter: OutcomeReporter, walTruncation: WalTruncation): OutcomeReporter {
   return {
     ...reporter,

@@ -56,7 +56,7 @@ export async function requireSession(
   return session;
 }
 
-/** The same for who wants to do something. @throws {PortalRefusal} also for an old sign-in @throws {insufficient-scope} */
+/** Requires a session with the scope, for who wants to do something. @throws {PortalRefusal} also for an old sign-in @throws {insufficient-scope} */
 export async function requireActor(
   context: PortalContext,
   request: FastifyRequest,

@@ -35,7 +35,7 @@ export function code(text: string): Html {
   return html`<code>${pieces.map((piece, at) => html`${at > 0 && html`<wbr />`}${piece}`)}</code>`;
 }
 
-/** The same with a button that copies it, which the page's script shows. `id`: unique on the page; `what`: for screen readers. */
+/** Code with a button that copies it, which the page's script shows. `id`: unique on the page; `what`: for screen readers. */
 export function copyable(id: string, text: string, what: string): Html {
   return html`<span id="${id}">${code(text)}</span>
     <button class="btn small" type="button" data-copy="${id}" hidden>
@@ -110,7 +110,7 @@ export function foreign(text: string, lengthMax = TEXT_LENGTH_MAX): Html {
   return html`<bdi>${cut(text, lengthMax)}</bdi>`;
 }
 
-/** The same as text, for attributes and titles; nothing in it turns the direction of what follows. */
+/** Foreign text for attributes and titles; nothing in it turns the direction of what follows. */
 export function cut(text: string, lengthMax = TEXT_LENGTH_MAX): string {
   const start = text.slice(0, lengthMax).replace(/[\uD800-\uDBFF]$/, '');
   const line = start.replaceAll(/[\p{Cc}\u2028-\u202E\u2066-\u2069]+/gu, ' ').trim();

@@ -24,7 +24,7 @@ export function ago(ms: number, viewer: Viewer): Html {
   return timeElement(ms, agoText(ms, viewer));
 }
 
-/** The same as `ago`, as text for sentences. */
+/** `ago` as text for sentences. */
 export function agoText(ms: number, { nowMs }: Viewer): string {
   return ms > nowMs ? `in ${duration(ms - nowMs)}` : `${duration(nowMs - ms)} ago`;
 }

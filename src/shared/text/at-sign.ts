@@ -7,7 +7,7 @@ export function hasAtSign(text: string): boolean {
   return AT_SIGN.test(text);
 }
 
-/** The same where something stands on either side of the sign. */
+/** True where, besides, something stands on either side of the sign. */
 export function hasAddress(text: string): boolean {
   return BETWEEN_SIGNS.test(text);
 }

@@ -41,7 +41,7 @@ export function parseJsonText(bytes: Uint8Array, rules: JsonRules = {}): unknown
 }
 
 /**
- * The same for a decoded text of a sender whose word is taken: of a name that stands twice the last one
+ * Parses a decoded text of a sender whose word is taken: of a name that stands twice the last one
  * counts, and numbers are what a double makes of them. Half the work, which counts in a storm.
  * @throws {malformed-json}
  */
@@ -182,7 +182,7 @@ export function unescapePointer(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** The same for a part of a pointer that is a URI's fragment (RFC 6901 section 6). */
+/** The name that a part of a pointer stands for where that is a URI's fragment (RFC 6901 section 6). */
 export function unescapeFragment(part: string): string {
   return unescapePointer(decodePercent(part) ?? part);
 }
@@ -209,7 +209,7 @@ export function lookUp(tree: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** The same at a JSON Pointer (RFC 6901). */
+/** The value at a JSON Pointer (RFC 6901); undefined where there is none. */
 export function valueAt(document: unknown, pointer: string): unknown {
   return lookUp(document, pointer.split('/').slice(1).map(unescapePointer));
 }

@@ -11,7 +11,7 @@ export function nearMiss(name: string, names: readonly string[]): string | undef
   });
 }
 
-/** The same, where it may differ by at most so many letters. */
+/** The name that differs least, by at most so many letters. */
 export function nearest(
   name: string,
   names: readonly string[],

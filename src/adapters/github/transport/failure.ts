@@ -34,7 +34,7 @@ export type TrackerFailureOptions = {
  */
 export class TrackerFailure extends Error {
   readonly kind: TrackerFailureKind;
-  /** The same as `kind`, for logs. */
+  /** `kind`, for logs. */
   readonly code: TrackerFailureKind;
   readonly status: number | undefined;
   readonly retryAfterSeconds: number | undefined;

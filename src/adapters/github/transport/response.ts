@@ -164,7 +164,7 @@ const graphqlErrors = z.object({
   errors: z.array(z.object({ type: z.string().catch(''), message: z.string().catch('') })),
 });
 
-/** The same for GraphQL, which says so in a success. @see https://docs.github.com/en/graphql */
+/** True where GraphQL says so, which it does in a success. @see https://docs.github.com/en/graphql */
 export function graphqlSaysLimited(text: string): boolean {
   if (!text.includes('"errors"')) return false;
   const { errors = [] } = graphqlErrors.safeParse(jsonOf(text)).data ?? {};

@@ -29,7 +29,7 @@ const RULES: readonly Rule[] = [
 
 const ROWS = /jsonb_to_recordset\((@\w+)\)\s+AS (\w+)\s+\(([^)]*)\)/g;
 
-/** The same statement in SQLite's words. */
+/** Turns a statement of PostgreSQL into SQLite's words. */
 export function toSqlite(sql: string): string {
   return RULES.reduce((text, [pattern, by]) => text.replaceAll(pattern, by), sql).replaceAll(
     ROWS,

@@ -136,7 +136,7 @@ export function escapeData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-/** The same, and what ends a property. A terminal's other control characters have no use in a name. */
+/** Besides, what ends a property. A terminal's other control characters have no use in a name. */
 export function escapeProperty(text: string): string {
   const escaped = escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
   return escaped.replaceAll(/\p{Cc}/gu, '?');

@@ -48,7 +48,7 @@ export type IssueEditor = {
   canRemove(): boolean;
   /** Asks for the repository itself. */
   checkRepository(): Promise<{ kind: 'well' } | TrackerRefusal>;
-  /** The same, and whether the tracker tells that issues there may not be changed. */
+  /** Asks for the repository, and whether the tracker tells that issues there may not be changed. */
   checkWriting(): Promise<{ kind: 'well' } | TrackerRefusal>;
   /** Always a request to the tracker. */
   read(

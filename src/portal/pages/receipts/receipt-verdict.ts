@@ -59,7 +59,7 @@ function openOf({ events }: Pick<ReceiptDetail, 'events'>) {
   };
 }
 
-/** The same as `verdict` in a word, beside the heading: what was acknowledged needs nobody. */
+/** The verdict in a word, beside the heading: what was acknowledged needs nobody. */
 export function standingOf(receipt: Pick<ReceiptDetail, 'events'>): Standing {
   const { failed, unmatched, rejected, pending } = openOf(receipt);
   if (failed.length > 0) return eventOutcomes.FAILED;
