@@ -1092,7 +1092,7 @@ export function describeWork(engine: string, open: Open): void {
 
       test('is not begun by a worker that has lost the event', async () => {
         const { store, first } = await openBoth('deletions');
-        const own = createOwnComment(store.db, { ...first, lease: 'of another' }, 1);
+        const own = createOwnComment(store.db, { ...first, leaseToken: 'of another' }, 1);
         await expect(own.noteTry(5)).rejects.toThrow(LeaseLost);
         expect(await own.read()).toBeUndefined();
       });
@@ -1114,7 +1114,7 @@ export function describeWork(engine: string, open: Open): void {
       );
       const events = leased.flat().map(({ event }) => event);
       expect(new Set(events).size).toBe(events.length);
-      expect(new Set(leased.flat().map(({ lease }) => lease)).size).toBe(events.length);
+      expect(new Set(leased.flat().map(({ leaseToken }) => leaseToken)).size).toBe(events.length);
     });
   });
 }

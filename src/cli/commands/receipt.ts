@@ -224,8 +224,8 @@ function renderEvents({ events }: ReceiptDetailOut, hasColour: boolean): string 
 }
 
 /** Counts the events that wait now, and says why the others do not. */
-function renderReplayed({ queued, notQueued: left = {} }: Replayed): string {
-  const reasons = Object.entries(left).map(
+function renderReplayed({ queued, notQueued = {} }: Replayed): string {
+  const reasons = Object.entries(notQueued).map(
     ([reason, count]) =>
       `${count === 1 ? '1 is' : `${count} are`} ${notReplayed[reason as NotQueuedReason]}`,
   );

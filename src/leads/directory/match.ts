@@ -48,7 +48,7 @@ export type Match = {
 };
 
 /** Times of an event, in ms. */
-export type AskedAt = {
+export type EventTimes = {
   /** By the tracker's clock: no lead that was created later is meant. */
   createdBefore: number;
   /** An operator may bring in what happened long before; a lead that was there by now can be named by its number. */
@@ -58,7 +58,7 @@ export type AskedAt = {
 const NUMBER_TOLERANCE_MS = MINUTE;
 
 /** Latest creation of a lead that a name can mean, in ms. Nobody else has the number of a lead id, and clocks differ. */
-export function latestCreation(isLeadId: boolean, { createdBefore, receivedAt }: AskedAt): number {
+export function latestMeant(isLeadId: boolean, { createdBefore, receivedAt }: EventTimes): number {
   return isLeadId ? Math.max(createdBefore, receivedAt) + NUMBER_TOLERANCE_MS : createdBefore;
 }
 
@@ -72,12 +72,12 @@ export function latestCreation(isLeadId: boolean, { createdBefore, receivedAt }:
 export function matchLeads(
   names: readonly MatchName[],
   directory: DirectoryView,
-  askedAt: AskedAt,
+  times: EventTimes,
 ): Match {
   const person = names.filter(isOfPerson);
   const conflicts: number[] = [];
   const isTaken = (name: MatchName, number: number): boolean => {
-    const latest = latestCreation(isLeadId(name), askedAt);
+    const latest = latestMeant(isLeadId(name), times);
     const isTooNew = (directory.createdAt(number) ?? 0) > latest;
     const isAnother = !isOfPerson(name) && belongsToAnother(directory.identitiesOf(number), person);
     if (isAnother || (isTooNew && isLeadId(name))) conflicts.push(number);
@@ -101,10 +101,10 @@ export function matchLeads(
 export function leadsToClaim(
   names: readonly MatchName[],
   directory: DirectoryView,
-  askedAt: AskedAt,
+  times: EventTimes,
 ): number[] {
   const unknown = names.filter(isLeadId).map(({ number }) => number);
-  const known = matchLeads(names, directory, askedAt).leads;
+  const known = matchLeads(names, directory, times).leads;
   return [...unknown.filter((number) => !directory.has(number)), ...known];
 }
 

@@ -5,7 +5,7 @@ import { appendAudit, type Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { type Intake, toReceipt } from '../intake/accept-delivery.ts';
-import { askedAtOf, openAcceptanceClaims } from '../intake/insert-receipts.ts';
+import { timesOf, openAcceptanceClaims } from '../intake/insert-receipts.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '../intake/new-receipt.ts';
 import { findSameEvents } from '../intake/repeats.ts';
 import type { Partner } from '../partner.ts';
@@ -143,9 +143,7 @@ async function* previewFile(target: ImportTarget, file: ImportedFile): AsyncGene
         if (inFile.size < KEYS_REMEMBERED_MAX) inFile.add(key);
         return !isKnown;
       });
-      const leads = new Set(
-        fresh.flatMap((one) => claims.find(one.names, askedAtOf(one, receipt))),
-      );
+      const leads = new Set(fresh.flatMap((one) => claims.find(one.names, timesOf(one, receipt))));
       const [first] = receipt.events;
       const repeat = first !== undefined && fresh.length === 0;
       yield {

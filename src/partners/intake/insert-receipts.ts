@@ -1,5 +1,10 @@
 import type { EventIdKeys, NewEvent, NewReceipt, Sorted } from './new-receipt.ts';
-import { type AskedAt, leadsToClaim, type MatchName, toNameKinds } from '#leads/directory/match.ts';
+import {
+  type EventTimes,
+  leadsToClaim,
+  type MatchName,
+  toNameKinds,
+} from '#leads/directory/match.ts';
 import { digestIdentity, payloadIdentity, statusOf } from '../receipts/receipt.ts';
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
@@ -98,7 +103,7 @@ export async function insertReceipts(writing: Writing, sorted: readonly Sorted[]
   const numbered = sorted.map((one) => ({ ...one, number: number++ }));
   const rows = numbered.flatMap(({ number, receipt, fresh }) =>
     fresh.map((event): Row => {
-      const leads = claims.find(event.names, askedAtOf(event, receipt));
+      const leads = claims.find(event.names, timesOf(event, receipt));
       return { id: id++, number, receipt, event, leads };
     }),
   );
@@ -113,7 +118,7 @@ export async function insertReceipts(writing: Writing, sorted: readonly Sorted[]
 }
 
 /** An event that was brought in by hand counts from when it happened, which is not ahead of its delivery. */
-export function askedAtOf(event: NewEvent, receipt: NewReceipt): AskedAt {
+export function timesOf(event: NewEvent, receipt: NewReceipt): EventTimes {
   const { createdBefore, receivedAt } = receipt;
   return { createdBefore: Math.min(event.createdBefore ?? Infinity, createdBefore), receivedAt };
 }
@@ -123,10 +128,10 @@ function isDeletion({ path }: NewReceipt): boolean {
   return path === 'deletions';
 }
 
-function toReceiptRow({ number, receipt, fresh, left }: Sorted & { number: number }): object {
+function toReceiptRow({ number, receipt, fresh, known }: Sorted & { number: number }): object {
   const { events: _events, createdBefore: _createdBefore, ...row } = receipt;
   const status = statusOf(fresh.map(({ outcome }) => outcome));
-  return { ...row, number, status, ...(left.length > 0 && { repeats: left }) };
+  return { ...row, number, status, ...(known.length > 0 && { repeats: known }) };
 }
 
 function toEventRow(
@@ -157,7 +162,7 @@ function toEventRow(
           dueAt: receivedAt,
           askedAt: receivedAt,
           actions: event.actions,
-          createdBefore: askedAtOf(event, receipt).createdBefore,
+          createdBefore: timesOf(event, receipt).createdBefore,
         }
       : { completedAt: receivedAt }),
   };
@@ -197,7 +202,7 @@ type AcceptedDeletion = {
 /** Claims of the transaction that accepts events, until the worker knows better. */
 export type AcceptanceClaims = {
   /** The leads to claim by what an event names, in ascending order; see `matchLeads`. */
-  find(names: readonly MatchName[], askedAt: AskedAt): number[];
+  find(names: readonly MatchName[], times: EventTimes): number[];
   claim(deletions: readonly AcceptedDeletion[]): Promise<void>;
   /** Has the deletions stand: what the directory learns meanwhile is claimed, too. */
   stand(deletions: readonly AcceptedDeletion[]): void;
@@ -216,8 +221,7 @@ export async function openAcceptanceClaims(
     readRepositoryId(tx, repository),
   ]);
   return {
-    find: (own, askedAt) =>
-      leadsToClaim(own, directory, askedAt).sort((left, right) => left - right),
+    find: (own, times) => leadsToClaim(own, directory, times).sort((left, right) => left - right),
     claim: async (deletions) => {
       const claims = deletions.flatMap(({ event, receiptId, leads, at }) =>
         claimsOf({ event, receiptId, numbers: leads }, at),

@@ -101,7 +101,7 @@ export type Sorted = {
   fresh: NewEvent[];
   repeats: Repeat[];
   /** All that are not new: each came before, or stands twice in the delivery. */
-  left: RepeatedEvent[];
+  known: RepeatedEvent[];
 };
 
 export type Acceptance = {

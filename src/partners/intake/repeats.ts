@@ -11,7 +11,7 @@ import { toLeadIds } from '#leads/claims/claim-leads.ts';
 import { forgetDeletionNames } from '#leads/claims/deletion-names.ts';
 import type { Statements } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
-import { askedAtOf, toKeyRow, type Writing } from './insert-receipts.ts';
+import { timesOf, toKeyRow, type Writing } from './insert-receipts.ts';
 import {
   AS_NEW,
   LASTING_NOTE,
@@ -87,14 +87,14 @@ export async function workRepeat(
   const { tx, claims } = writing;
   const { event, before } = repeat;
   const { path, receivedAt: now } = receipt;
-  const askedAt = askedAtOf(event, receipt);
+  const times = timesOf(event, receipt);
   const effect = effectOfRepeat(event, before.outcome);
   if (effect === 'nothing') return false;
   const owner = { event: before.event };
   if ((await tx.run(FORGET_RELEASES, owner)) > 0) await tx.run(REFRESH_NOTE, owner);
-  const isQueued = await queue(writing, repeat, { effect, now, ...askedAt });
+  const isQueued = await queue(writing, repeat, { effect, now, ...times });
   const { names } = event;
-  const leads = claims.find(names, askedAt);
+  const leads = claims.find(names, times);
   if (path === 'deletions') {
     await forgetDeletionNames(tx, before.event);
     const deletion = { ...before, names, leads, at: now };
@@ -126,6 +126,6 @@ async function queue(
   }
   const row = await tx.get<{ isBegun: boolean }>(IS_BEGUN, owner);
   await tx.run(MARK_AGAIN, values);
-  const isStarted = (await tx.run(REQUEUE_REPEATED, { ...owner, lease: undefined })) > 0;
+  const isStarted = (await tx.run(REQUEUE_REPEATED, { ...owner, leaseToken: undefined })) > 0;
   return isStarted && row?.isBegun === true;
 }

@@ -81,11 +81,11 @@ async function writeAll(
   options: WriteOptions,
 ): Promise<Acceptance[]> {
   const acceptances: Acceptance[] = [];
-  let left = receipts;
-  while (left.length > 0) {
-    const count = countBatch(left);
-    acceptances.push(...(await writeTogether(tx, left.slice(0, count), options)));
-    left = left.slice(count);
+  let rest = receipts;
+  while (rest.length > 0) {
+    const count = countBatch(rest);
+    acceptances.push(...(await writeTogether(tx, rest.slice(0, count), options)));
+    rest = rest.slice(count);
   }
   return acceptances;
 }
@@ -142,14 +142,14 @@ async function writeTogether(
 /** An event that stands twice in one delivery is taken once. */
 function sortOut(receipt: NewReceipt, before: ReadonlyMap<NewEvent, SameEvent>): Sorted {
   const seen = new Set<string>();
-  const sorted: Sorted = { receipt, fresh: [], repeats: [], left: [] };
+  const sorted: Sorted = { receipt, fresh: [], repeats: [], known: [] };
   for (const event of receipt.events) {
     const key = keyOf(event);
     const same = before.get(event);
     const isTwice = seen.has(key);
     seen.add(key);
     const { position } = event;
-    if (same ?? isTwice) sorted.left.push({ position, receiptId: same?.receiptId ?? receipt.id });
+    if (same ?? isTwice) sorted.known.push({ position, receiptId: same?.receiptId ?? receipt.id });
     if (isTwice) continue;
     if (same) sorted.repeats.push({ event, before: same });
     else sorted.fresh.push(event);

@@ -47,7 +47,7 @@ const LOOKED_AT_ANEW = either(
 /**
  * Has an event that came once more looked at anew, for the person may have come back in between.
  * Claims stay, and how far back is looked for a lead that is shown late. Nothing happens while another
- * worker has the event: its own next step starts it again. Parameters: `event`, and `lease`, the
+ * worker has the event: its own next step starts it again. Parameters: `event`, and `leaseToken`, the
  * caller's own or undefined.
  */
 export const REQUEUE_REPEATED = `
@@ -56,7 +56,7 @@ export const REQUEUE_REPEATED = `
     history = ${withStep(`jsonb_build_object('at', again, 'what', 'repeated')`)},
     progress = CASE WHEN stage = 'match' THEN ${LOOKED_AT_ANEW} END
   WHERE id = @event AND again > 0 AND outcome = 'PENDING'
-    AND (lease_token IS NULL OR lease_token = @lease::text)`;
+    AND (lease_token IS NULL OR lease_token = @leaseToken::text)`;
 
 const CASES = statusesByOutcome
   .map(

@@ -174,11 +174,11 @@ function describeFilter(filter: ReceiptFilter): Record<string, unknown> {
   };
 }
 
-function toReplayed({ queued, left }: ReplayResult): Replayed {
+function toReplayed({ queued, notQueued: byOutcome }: ReplayResult): Replayed {
   const notQueued: Partial<Record<NotQueuedReason, number>> = {};
   for (const outcome of outcomes) {
     const reason = reasons[outcome];
-    const count = left[outcome] ?? 0;
+    const count = byOutcome[outcome] ?? 0;
     if (count > 0) notQueued[reason] = (notQueued[reason] ?? 0) + count;
   }
   return Object.keys(notQueued).length === 0 ? { queued } : { queued, notQueued };

@@ -7,8 +7,8 @@ import type { Statements, Tx } from '#shared/database.ts';
 /** Result of a replay, in numbers of events. */
 export type ReplayResult = {
   queued: number;
-  /** Those it left as they are, by outcome. UNMATCHED and FAILED ones have lost their payload. */
-  left: Partial<Record<Outcome, number>>;
+  /** Those it leaves as they are, by outcome. UNMATCHED and FAILED ones have lost their payload. */
+  notQueued: Partial<Record<Outcome, number>>;
 };
 
 /** Result that a replay would have, in numbers of events. */
@@ -16,7 +16,7 @@ export type ReplayPreview = {
   /** Those that can be worked again: UNMATCHED and FAILED ones. */
   queued: Partial<Record<Outcome, number>>;
   /** Those of the same outcomes that have lost their payload. */
-  left: Partial<Record<Outcome, number>>;
+  notQueued: Partial<Record<Outcome, number>>;
 };
 
 const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
@@ -55,8 +55,8 @@ export async function replay(
   if (receipt === undefined) return undefined;
   await tx.run(FORGET_RELEASES, { receipt });
   const others = await tx.all<{ outcome: Outcome; count: number }>(COUNT_OTHERS, { receipt });
-  const left = Object.fromEntries(others.map(({ outcome, count }) => [outcome, count]));
-  return queue(tx, [receipt], { entry, left });
+  const notQueued = Object.fromEntries(others.map(({ outcome, count }) => [outcome, count]));
+  return queue(tx, [receipt], { entry, notQueued });
 }
 
 export async function replayAll(
@@ -64,8 +64,8 @@ export async function replayAll(
   filter: ReceiptFilter,
   entry: AuditEntry,
 ): Promise<ReplayResult> {
-  const { left } = await previewReplay(tx, filter);
-  return queue(tx, await receiptsToReplay(tx, filter), { entry, left });
+  const { notQueued } = await previewReplay(tx, filter);
+  return queue(tx, await receiptsToReplay(tx, filter), { entry, notQueued });
 }
 
 export async function acknowledge(
@@ -94,14 +94,14 @@ function stepOf(what: EventStep['what'], { at, actor }: AuditEntry): { now: numb
 async function queue(
   tx: Tx,
   receipts: readonly number[],
-  { entry, left }: { entry: AuditEntry; left: ReplayResult['left'] },
+  { entry, notQueued }: { entry: AuditEntry; notQueued: ReplayResult['notQueued'] },
 ): Promise<ReplayResult> {
   const queued = await tx.run(QUEUE_RECEIPTS, { receipts, ...stepOf('replayed', entry) });
   if (queued > 0) {
     await tx.run(REFRESH_RECEIPT_STATUS, { receipts });
     await appendAudit(tx, { ...entry, changes: { ...entry.changes, queued } });
   }
-  return { queued, left };
+  return { queued, notQueued };
 }
 
 /** Counts what `replayAll` queues and leaves. */
@@ -117,7 +117,7 @@ export async function previewReplay(db: Statements, filter: ReceiptFilter): Prom
     Object.fromEntries(
       counts.filter((one) => one.isKept === isKept).map(({ outcome, count }) => [outcome, count]),
     );
-  return { queued: of(true), left: of(false) };
+  return { queued: of(true), notQueued: of(false) };
 }
 
 async function receiptsToReplay(db: Statements, filter: ReceiptFilter): Promise<number[]> {

@@ -5,8 +5,8 @@
 import type { IdentityKind } from '#leads/directory/lead-directory.ts';
 import type { ClaimLearnt, KnownRepository } from '#leads/lead-store.ts';
 import {
-  type AskedAt,
-  latestCreation,
+  type EventTimes,
+  latestMeant,
   matchLeads,
   type MatchName,
 } from '#leads/directory/match.ts';
@@ -75,9 +75,9 @@ export const claimLearnt: ClaimLearnt = async (tx, repository, learnt, now) => {
 
 /** Without what came later: of one person there may be many leads and many deletions. */
 async function eventsNaming(tx: Tx, learnt: { id: number; numbers: readonly number[] }) {
-  type Row = AskedAt & { event: number; isLeadId: boolean; createdAt: number };
+  type Row = EventTimes & { event: number; isLeadId: boolean; createdAt: number };
   const rows = await tx.all<Row>(NAMING_LEADS, learnt);
-  return rows.filter((row) => row.createdAt <= latestCreation(row.isLeadId, row));
+  return rows.filter((row) => row.createdAt <= latestMeant(row.isLeadId, row));
 }
 
 const STATE = `
@@ -91,7 +91,7 @@ const NAMES =
 /** Includes leads that an operator released. */
 const EVER_CLAIMED = 'SELECT number FROM claim WHERE event = @event AND repository_id = @id';
 
-type EventState = AskedAt & {
+type EventState = EventTimes & {
   event: number;
   receiptId: string;
   outcome: Outcome;

@@ -5,7 +5,7 @@ import {
   REPOSITORY_NOT_KNOWN,
 } from '#leads/claims/claim-leads.ts';
 import { readDirectoryView, readRepositoryId } from '#leads/directory/directory-view.ts';
-import { type AskedAt, type Match, matchLeads, type MatchName } from '#leads/directory/match.ts';
+import { type EventTimes, type Match, matchLeads, type MatchName } from '#leads/directory/match.ts';
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
@@ -68,13 +68,13 @@ type Repository = { db: Database; repository: StoredRepositoryName };
 export async function findMatch(
   { db, repository }: Repository,
   names: readonly MatchName[],
-  askedAt: AskedAt,
+  times: EventTimes,
 ): Promise<Match & { unknownLeadId?: number }> {
   const directory = await readDirectoryView(db, repository, names);
   const leadId = names.find((name) => name.kind === 'lead-id');
   const isUnknown = leadId && !directory.has(leadId.number);
   return {
-    ...matchLeads(names, directory, askedAt),
+    ...matchLeads(names, directory, times),
     ...(isUnknown && { unknownLeadId: leadId.number }),
   };
 }

@@ -8,14 +8,14 @@ import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipts/event-changes.ts'
 import { type EventProgress, readProgress, type Stage, type WorkItem } from './work-item.ts';
 
 /** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
-export const IS_MINE = `id = @event AND lease_token = @lease AND outcome = 'PENDING'`;
+export const IS_MINE = `id = @event AND lease_token = @leaseToken AND outcome = 'PENDING'`;
 
 /** Values of an item by which a statement is fenced; the payload stays where it is. */
 export function leaseOf({
   event,
-  lease,
-}: Pick<WorkItem, 'event' | 'lease'>): Pick<WorkItem, 'event' | 'lease'> {
-  return { event, lease };
+  leaseToken,
+}: Pick<WorkItem, 'event' | 'leaseToken'>): Pick<WorkItem, 'event' | 'leaseToken'> {
+  return { event, leaseToken };
 }
 
 /**
@@ -99,7 +99,7 @@ const RESCHEDULE = `
 const EVENT_LEASE_MS = 25 * SECOND;
 
 /** An event that is due, as it is stored. */
-type DueRow = Omit<WorkItem, 'progress' | 'lease'> & { progress?: string; isRefused: boolean };
+type DueRow = Omit<WorkItem, 'progress' | 'leaseToken'> & { progress?: string; isRefused: boolean };
 
 /**
  * Leases up to `limit` due events of a stage: deletions that redact or delete go before the other ones, and those
@@ -143,10 +143,10 @@ function byRefusal(one: DueRow, other: DueRow): number {
 
 function toItem(sealer: Sealer, row: DueRow, token: string): WorkItem {
   const { payload: sealed, progress: stored, isRefused: _, ...item } = row;
-  const lease = `${token}/${row.event}`;
+  const leaseToken = `${token}/${row.event}`;
   const payload = sealed && openPayload(sealer, row, sealed);
   const progress = readProgress(stored);
-  return { ...item, lease, ...(payload && { payload }), ...(progress && { progress }) };
+  return { ...item, leaseToken, ...(payload && { payload }), ...(progress && { progress }) };
 }
 
 /** Due time of the next event of the stage that nobody has leased; ms since the Unix epoch. @throws {store-unavailable} */
@@ -177,7 +177,7 @@ export async function forgetLeases(
     if (await tx.get(WORKED_ON_BY_OTHER, { instance })) return;
     await tx.run(FORGET_LEASES);
     for (const { event } of await tx.all<{ event: number }>(CAME_AGAIN))
-      await tx.run(REQUEUE_REPEATED, { event, lease: undefined });
+      await tx.run(REQUEUE_REPEATED, { event, leaseToken: undefined });
     send(tx, DUE_NOW, { now });
   });
 }

@@ -1,4 +1,4 @@
-/** The loops of a worker: they match, act and watch, turn by turn, until it stops. */
+/** The loops of a worker: they match, act and watch, round by round, until it stops. */
 import { setImmediate } from 'node:timers/promises';
 import { type Clock, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
@@ -14,16 +14,16 @@ import type { WalTruncation } from './wal-truncation.ts';
 import type { ActProgress, Stage, WorkItem } from './work-item.ts';
 
 const STORE_RETRY_MS = SECOND;
-/** A store that is away fails every turn: the same failure is logged once in so long. */
+/** A store that is away fails every round: the same failure is logged once in so long. */
 const LOG_AGAIN_MS = MINUTE;
 
 /** Why a loop gets nothing done, and since when (ms since the Unix epoch). */
 export type LoopFailure = { code: string; since: number };
 
-/** The loops of one worker. */
+/** Shared by the loops of one worker. */
 export type Loop = {
   alarms: Readonly<Record<Stage, Alarm>>;
-  /** Of the loops whose last turn failed. */
+  /** Of the loops whose last round failed. */
   failures: Map<Stage, LoopFailure>;
   clock: Clock;
   log: Log;
@@ -31,16 +31,20 @@ export type Loop = {
 };
 
 /**
- * Takes one turn after the other until the worker stops. `turn` returns how long to wait at most before
- * the next one, in ms; the loop's alarm ends the wait. Never throws: a turn that fails is taken again.
+ * Goes round after round until the worker stops. `round` returns how long to wait at most before
+ * the next one, in ms; the loop's alarm ends the wait. Never throws: a round that fails is gone again.
  */
-export async function runLoop(loop: Loop, name: Stage, turn: () => Promise<number>): Promise<void> {
+export async function runLoop(
+  loop: Loop,
+  name: Stage,
+  round: () => Promise<number>,
+): Promise<void> {
   const { alarms, clock, failures, stopping } = loop;
   const logFailure = createFailureLog(loop, name);
   while (!stopping.aborted) {
     let waitMs = STORE_RETRY_MS;
     try {
-      waitMs = await turn();
+      waitMs = await round();
       failures.delete(name);
     } catch (error) {
       const code = isTrackportError(error) ? error.code : 'internal-error';

@@ -58,7 +58,7 @@ const SETTLE = `
 export async function settle(
   tx: Tx,
   repository: StoredRepositoryName,
-  item: Pick<WorkItem, 'event' | 'receiptId' | 'lease'>,
+  item: Pick<WorkItem, 'event' | 'receiptId' | 'leaseToken'>,
   settlement: Settlement & { now: number },
 ): Promise<'settled' | 'again' | 'lost'> {
   const { outcome, attempts, erasure, note, lastError, now } = settlement;

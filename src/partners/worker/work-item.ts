@@ -113,7 +113,7 @@ export type WorkItem<P extends EventProgress = EventProgress> = {
   payload?: Buffer;
   progress?: P;
   /** Fencing token: every write names it, and changes nothing when another worker took over. */
-  lease: string;
+  leaseToken: string;
 };
 
 /** Runs one step on an event in a span below the delivery that asked for it; `verb` is what it does. */

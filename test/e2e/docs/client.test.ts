@@ -32,12 +32,12 @@ type Started = {
   err: () => string;
 };
 
-type Program = { by: string; text: string };
+type Script = { by: string; text: string };
 
-const node = (text: string): Program => ({ by: process.execPath, text });
-const python = (text: string): Program => ({ by: 'python3', text });
+const node = (text: string): Script => ({ by: process.execPath, text });
+const python = (text: string): Script => ({ by: 'python3', text });
 
-function start(folder: string, { by, text }: Program, env: Record<string, string>): Started {
+function start(folder: string, { by, text }: Script, env: Record<string, string>): Started {
   writeFileSync(path.join(folder, 'program.mts'), text);
   const child = spawn(by, ['program.mts'], {
     cwd: folder,

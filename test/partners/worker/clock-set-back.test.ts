@@ -89,7 +89,7 @@ test('what a match has asked before is asked again, however far in the future th
     misses: 1,
     missedSince: now + DAY,
   } as const;
-  const item: Partial<WorkItem> = { event: 1, lease: 'l', dueAt: now, attempts: 1, progress };
+  const item: Partial<WorkItem> = { event: 1, leaseToken: 'l', dueAt: now, attempts: 1, progress };
   const asked: unknown[] = [];
   const deps: Partial<Matching> = {
     clock: { ...systemClock, now: () => now },

@@ -341,7 +341,7 @@ test.each([
   await world.claims.release(1, { at: 1, actor: { kind: 'cli', subject: 'ops' } });
   if (how === 'again') await world.database.exec('UPDATE event SET again = 5');
   const isLost = how === 'lost';
-  const ending = isLost ? { ...item, lease: 'of another' } : item;
+  const ending = isLost ? { ...item, leaseToken: 'of another' } : item;
   expect(await actOnEvent(deps, ending, never)).toEqual(told);
   expect(reported).toHaveLength(lines);
 });

@@ -135,7 +135,7 @@ async function actOnLeads(
     if (delay?.kind === 'limited' || delay?.kind === 'paused')
       return delayAll(attempt, item, delay);
   }
-  if (delays.length === 0) return settleLeads(attempt, item, leads.all());
+  if (delays.length === 0) return endByLeads(attempt, item, leads.all());
   signal.throwIfAborted(); // calls were cut short: that is no try
   return delayEvent(attempt, item, { leads: leads.all(), delays });
 }
@@ -225,7 +225,7 @@ async function retry(
   return { kind: 'rescheduled' };
 }
 
-async function settleLeads(
+async function endByLeads(
   acting: Acting,
   item: WorkItem,
   leads: readonly LeadProgress[],

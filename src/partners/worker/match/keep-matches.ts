@@ -30,7 +30,7 @@ import { either, toRecords } from '#shared/sql.ts';
 
 /** By number: SQLite would read all events that wait, by the index that has their outcome. */
 const LEASES = `
-  SELECT id AS event, lease_token AS lease, again FROM event
+  SELECT id AS event, lease_token, again FROM event
   WHERE id = ANY(@events::bigint[]) AND /*sqlite +*/outcome = 'PENDING'`;
 
 const STEP = either('given.step', 'json(given.step)');
@@ -52,7 +52,7 @@ type FoundMatch = { match: Pick<Match, 'leads' | 'conflicts'> } & (
 );
 
 export type NewMatch = FoundMatch & {
-  item: Pick<WorkItem, 'event' | 'receiptId' | 'path' | 'lease'>;
+  item: Pick<WorkItem, 'event' | 'receiptId' | 'path' | 'leaseToken'>;
 };
 
 /** The next look at a match that is not certain. */
@@ -155,11 +155,11 @@ export async function keepMatches(
 ): Promise<(readonly number[] | undefined)[]> {
   const events = matches.map(({ item }) => item.event);
   const [leases, repositoryId] = await Promise.all([
-    tx.all<{ event: number; lease?: string; again: number }>(LEASES, { events }),
+    tx.all<{ event: number; leaseToken?: string; again: number }>(LEASES, { events }),
     readRepositoryId(tx, repository),
   ]);
   const known = new Map(leases.map((one) => [one.event, one]));
-  const ours = matches.filter(({ item }) => known.get(item.event)?.lease === item.lease);
+  const ours = matches.filter(({ item }) => known.get(item.event)?.leaseToken === item.leaseToken);
   const deletions = ours.filter(({ item }) => item.path === 'deletions');
   const isRepeated = (event: number): boolean => (known.get(event)?.again ?? 0) > 0;
   const held = await claimMatches(tx, repositoryId, deletions, isRepeated);

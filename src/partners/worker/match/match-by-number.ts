@@ -7,7 +7,7 @@ import type { DirectoryCoverage } from '../directory-coverage.ts';
 import { findMatch } from '../event-leads.ts';
 import type { MatchProgress } from '../work-item.ts';
 import type { Settlement } from '../settle-event.ts';
-import type { AskedAt, Match, MatchName } from '#leads/directory/match.ts';
+import type { EventTimes, Match, MatchName } from '#leads/directory/match.ts';
 
 /** A claim is due within a second: no event waits longer for the directory, or for the tracker. */
 export const MATCH_WAIT_MS = 400;
@@ -43,9 +43,9 @@ type MatchByNumber = KnownMatch & {
 export async function matchByNumber(
   lookUp: NumberLookUp,
   { progress, match }: KnownMatch,
-  wanted: { names: readonly MatchName[]; askedAt: AskedAt; isCovered: boolean },
+  wanted: { names: readonly MatchName[]; times: EventTimes; isCovered: boolean },
 ): Promise<MatchByNumber> {
-  const { names, askedAt, isCovered } = wanted;
+  const { names, times, isCovered } = wanted;
   const { unknownLeadId } = match;
   const number = names.find((name) => name.kind === 'lead-id')?.number;
   if (number === undefined || progress.isNoLead) return { progress, match, isReachable: isCovered };
@@ -56,7 +56,7 @@ export async function matchByNumber(
   const found = isTooSoon(lookUp) ? 'unknown' : await findLead(lookUp, number);
   if (found === 'unknown') nextLookUp.atMs = clock.monotonicMs() + directory.retryMs();
   if (found === 'lead')
-    return { progress, match: await findMatch(lookUp, names, askedAt), isReachable: true };
+    return { progress, match: await findMatch(lookUp, names, times), isReachable: true };
   if (unknownLeadId === undefined) return { progress, match, isReachable: found !== 'unknown' };
   if (found !== 'unknown')
     return { progress: { ...progress, isNoLead: true }, match, isReachable: true };

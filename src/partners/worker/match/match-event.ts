@@ -140,7 +140,7 @@ async function decideMatch(
   const { missedSince = Infinity } = progress;
   const isCovered = coverage.until >= progress.askedAt && coverage.since <= missedSince;
   if (!isCovered || !coverage.isComplete) {
-    const wanted = { names, askedAt: item, isCovered };
+    const wanted = { names, times: item, isCovered };
     const byNumber = await matchByNumber(matching, { progress, match }, wanted);
     if (byNumber.match.by === 'lead-id' && byNumber.isReachable)
       return confirm(matching, byNumber.match, request.todo);

@@ -84,19 +84,19 @@ function requireFilter(filters: ReceiptsFilters): void {
   refuse([{ pointer: '', code: 'required', detail }]);
 }
 
-function nothingToReplay({ left }: ReplayPreview, href: string) {
+function nothingToReplay({ notQueued }: ReplayPreview, href: string) {
   return notice({
     state: 'mute',
     id: 'nothing',
     heading: 'Nothing to replay',
-    text: `No receipt that matches has an event that failed or found nobody and can be worked again. ${droppedWords(sumOf(left))}`,
+    text: `No receipt that matches has an event that failed or found nobody and can be worked again. ${droppedWords(sumOf(notQueued))}`,
     actions: link(href, 'Back to the list', { look: 'button' }),
   });
 }
 
-function consequencesOf(filters: ReceiptsFilters, { queued, left }: ReplayPreview) {
+function consequencesOf(filters: ReceiptsFilters, { queued, notQueued }: ReplayPreview) {
   const events = sumOf(queued);
-  const dropped = sumOf(left);
+  const dropped = sumOf(notQueued);
   return [
     html`Receipts with all of this: ${filtersText(filters)}.`,
     html`<b>${counted(events, 'event')}</b> of them ${events === 1 ? 'starts' : 'start'} anew, with
