@@ -10,11 +10,12 @@ import type { PortalContext } from '#portal/context.ts';
 import { addPortal } from '#portal/portal.ts';
 import { createPortalCookies } from '#portal/routes/cookies.ts';
 import { createFormTokens } from '#portal/routes/form-bodies.ts';
-import { HOUR, SECOND, sleepUntilAborted, untilAborted } from '#shared/clock.ts';
+import { HOUR, SECOND, untilAborted } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
 import { createLastKnown } from '#shared/caching.ts';
+import { createRepeating, type Repeating } from '#shared/resilience/repeating.ts';
 import type { Bearer, App } from './app.ts';
 
 /** Without these there is no portal. */
@@ -37,7 +38,9 @@ export async function composePortal(app: App, served: Served): Promise<Area> {
   cleanup.defer(() => closed.abort());
   const sealer = createSealer(deriveKey(store.secretKey, 'sessions'));
   const sessions = createSessions({ db: store.database, sealer, clock });
-  void purgeNowAndThen(sessions, app, closed.signal);
+  const purge = createPurge(sessions, app);
+  purge.start();
+  cleanup.defer(() => purge.stop());
   return (scope, http) =>
     addPortal(scope, {
       ...http,
@@ -119,16 +122,11 @@ function composeSignIn(
 }
 
 /** Sessions that are over count no more, so that they may stay for a while; a failure is tried again. */
-async function purgeNowAndThen(
-  sessions: Sessions,
-  { clock, log }: App,
-  closed: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    await sleepUntilAborted(clock, PURGE_EVERY_MS, closed);
-    if (closed.aborted) return;
+function createPurge(sessions: Sessions, { clock, log }: App): Repeating {
+  const purge = async (): Promise<void> => {
     await sessions
       .purge()
       .catch((error: unknown) => log.warn(errorFields(error), 'ended sessions were not purged'));
-  }
+  };
+  return createRepeating(purge, PURGE_EVERY_MS, clock);
 }
