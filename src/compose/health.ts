@@ -13,6 +13,7 @@ export function healthChecks({
   store,
   tracker,
   partners,
+  partnerRegistry,
   bearer,
 }: App): Record<string, HealthCheck> {
   const status = partners.workerStatus(); // one read for two checks: it counts what is open
@@ -20,7 +21,7 @@ export function healthChecks({
     store: storeCheck(store),
     tracker: trackerCheck(tracker),
     worker: workerCheck(status),
-    ...(partners.hasPartners() && { directory: directoryCheck(status) }),
+    ...(partnerRegistry.partnerIds().length > 0 && { directory: directoryCheck(status) }),
     ...(bearer && { issuer: issuerCheck(bearer) }),
   };
 }

@@ -91,8 +91,6 @@ export function createPartners(options: PartnersOptions) {
   const tokens = createStatusTokens(options.statusKey, clock);
   const certified = { db, repository, sealer, clock, openReaders };
   return {
-    /** True when the configuration in force names any. */
-    hasPartners: () => partners().all().length > 0,
     refusalOfUnread: (request: UnreadRequest) =>
       refusalOfUnread({ partners: partners(), clock }, request),
     /** A verified request goes into the record of traffic. */

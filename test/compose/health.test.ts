@@ -56,8 +56,8 @@ test('worker and directory are told of by one reading of the worker', async () =
   const directory = { state: 'complete', issues: 3 };
   const status = { state: 'running', open: 0, deadLetters: 0, lackedPartners: [], directory };
   const workerStatus = vi.fn<() => Promise<unknown>>(() => Promise.resolve(status));
-  const partners = { hasPartners: () => true, workerStatus };
-  const checks = healthChecks({ partners } as unknown as App);
+  const partnerRegistry = { partnerIds: () => ['crm-one'] };
+  const checks = healthChecks({ partners: { workerStatus }, partnerRegistry } as unknown as App);
   expect(await checks['worker']?.()).toEqual({ state: 'ok' });
   expect(await checks['directory']?.()).toMatchObject({ state: 'complete' });
   expect(workerStatus).toHaveBeenCalledOnce();
