@@ -3,7 +3,7 @@
  * (`app.ts`), the servers and the worker, each in its place; then stopping, and reloading. What is acquired is given
  * back last first, by a stop as well as by a start that fails half-way.
  */
-import { setImmediate as eventLoopTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { Access } from '#access/index.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
 import { createReloadable, takeOver, type TakeOver } from '#config/reload.ts';
@@ -319,7 +319,7 @@ export async function drain({ clock, delayMs, load, work }: Drain): Promise<numb
     arrivals = load.arrivals();
     await clock.sleep(LOOK_EVERY_MS);
     // A busy process wakes late, before it has looked at its port: one turn takes what waits there.
-    await eventLoopTurn();
+    await setImmediate();
   } while ((!isDone() || load.inFlight() > 0 || load.arrivals() > arrivals) && !isLate());
   return begunAt + CLOSED_AFTER_MS;
 }

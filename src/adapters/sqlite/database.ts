@@ -1,4 +1,4 @@
-import { setImmediate as endOfTurn, setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import type BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
 import type { Database, Listening, Transact } from '#shared/database.ts';
@@ -169,7 +169,7 @@ function createGivingWay(): () => Promise<void> {
   let since = performance.now();
   return async () => {
     if (performance.now() - since < LOOP_HELD_MAX_MS) return;
-    await endOfTurn();
+    await setImmediate();
     since = performance.now();
   };
 }

@@ -1,4 +1,4 @@
-import { setImmediate as afterResponse } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type TrackerEvent, unsignedDelivery } from '#leads/lead-tracker.ts';
@@ -37,7 +37,7 @@ export function githubWebhookRoutes(app: HttpApp, context: AreaContext): void {
     if (reason !== undefined) trackerWebhook.onRefused(reason);
   });
   app.addHook('onClose', async () => {
-    await afterResponse(); // behind all events that wait
+    await setImmediate(); // behind all events that wait
     await trackerWebhook.settled();
   });
   const preParsing = async (request: FastifyRequest): Promise<void> =>
@@ -53,7 +53,7 @@ export function githubWebhookRoutes(app: HttpApp, context: AreaContext): void {
     const event = await trackerWebhook
       .verify(delivery)
       .catch((error: unknown) => rethrowRefusal(request.ip, error));
-    if (event.kind !== 'ignored') setImmediate(work, event); // the response goes out first
+    if (event.kind !== 'ignored') void setImmediate(event).then(work); // the response goes out first
     return reply.code(202).send({ accepted: true });
   });
 }

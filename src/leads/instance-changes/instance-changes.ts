@@ -1,4 +1,4 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Listening } from '#shared/database.ts';
 import { errorFields, type Log } from '#shared/log.ts';
@@ -196,7 +196,7 @@ async function publishBatch(
   batch: Batch,
   hurry: AbortSignal,
 ): Promise<void> {
-  await endOfTurn(); // each webhook of one turn has a callback of its own, and microtasks run between two
+  await setImmediate(); // each webhook of one turn has a callback of its own, and microtasks run between two
   const isLast = hurry.aborted;
   try {
     await changes.append(renderChanges(takeAll(batch)));

@@ -1,4 +1,4 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
@@ -55,7 +55,7 @@ export function createReceiptWriter(db: Database, options: WriteOptions): WriteR
     }
   };
   const writeWaiting = async (): Promise<void> => {
-    for (await endOfTurn(); waiting.length > 0;) {
+    for (await setImmediate(); waiting.length > 0;) {
       let events = 0;
       const isOver = ({ receipt }: Waiting) => (events += receipt.events.length) > EVENTS_MAX;
       const fitting = waiting.findIndex(isOver);

@@ -4,7 +4,7 @@
  * others only those that came before it began. Whoever shares a run shares its failure; nothing of a
  * finished run is remembered.
  */
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 
 type SingleFlight<T> = {
   (): Promise<T>;
@@ -33,7 +33,7 @@ export function createFlightsByQuestion<Question, T>(
   return (question) => {
     const key = JSON.stringify(question);
     const begin = async (): Promise<T> => {
-      await endOfTurn();
+      await setImmediate();
       flights.delete(key);
       return look(question);
     };
@@ -59,7 +59,7 @@ export function createNextTurnFlight<T>(work: () => Promise<T>): () => Promise<T
   const untilQuiet = async (): Promise<void> => {
     for (let turn = 0, before = 0; turn < TURNS_MAX && calls > before; turn += 1) {
       before = calls;
-      await endOfTurn();
+      await setImmediate();
     }
   };
   const startNext = async (): Promise<T> => {

@@ -1,4 +1,4 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 
 type Turn = { left: number; over: Promise<void> };
 
@@ -10,7 +10,7 @@ export function createTurns(max: number): (size?: number) => Promise<void> {
   let current: Turn | undefined;
   return async (size = 1) => {
     for (;;) {
-      const turn = (current ??= { left: max, over: endOfTurn() });
+      const turn = (current ??= { left: max, over: setImmediate() });
       if (turn.left > 0) {
         turn.left -= size;
         return;
