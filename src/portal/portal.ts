@@ -7,22 +7,22 @@ import { artifactPage, specFile } from './pages/catalog/artifact-page.ts';
 import { catalogListPage } from './pages/catalog/catalog-list.ts';
 import { draftActions } from './pages/catalog/draft-actions.ts';
 import { lifecycleActions } from './pages/catalog/lifecycle-actions.ts';
-import { claimListPage, claimPage, releaseLead } from './pages/claims.ts';
+import { claimListPage, claimPage, releaseLeadAction } from './pages/claims.ts';
 import { consumerActions } from './pages/consumers/consumer-actions.ts';
 import { consumerListPage } from './pages/consumers/consumer-list.ts';
 import { consumerPage } from './pages/consumers/consumer-page.ts';
-import { createConsumer } from './pages/consumers/create-consumer.ts';
+import { createConsumerAction } from './pages/consumers/create-consumer.ts';
 import { overviewPage } from './pages/overview/overview-page.ts';
 import { partnersPage } from './pages/partners.ts';
 import { receiptListPage } from './pages/receipts/receipt-list.ts';
 import {
   certificateFile,
-  acknowledge,
+  acknowledgeAction,
   receiptPage,
-  replay,
+  replayAction,
 } from './pages/receipts/receipt-page.ts';
 import { wordsPage } from './pages/receipts/receipt-words.ts';
-import { replayAll } from './pages/receipts/replay-page.ts';
+import { replayAllAction } from './pages/receipts/replay-page.ts';
 import { addFallbackRoutes, earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
 import { acceptForms } from './routes/form-bodies.ts';
 import type { PortalRoute } from './routes/page-route.ts';
@@ -34,19 +34,19 @@ import { addSignInRoutes } from './sign-in/routes.ts';
 export const portalPages: readonly PortalRoute[] = [
   overviewPage,
   consumerListPage,
-  createConsumer,
+  createConsumerAction,
   consumerPage,
   ...consumerActions,
   receiptListPage,
-  replayAll,
+  replayAllAction,
   wordsPage,
   receiptPage,
   certificateFile,
-  acknowledge,
-  replay,
+  acknowledgeAction,
+  replayAction,
   claimListPage,
   claimPage,
-  releaseLead,
+  releaseLeadAction,
   partnersPage,
   catalogListPage,
   artifactPage,

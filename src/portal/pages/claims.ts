@@ -67,7 +67,7 @@ export const claimPage = page({
 });
 
 /** Gives it back to its readers. */
-export const releaseLead = action({
+export const releaseLeadAction = action({
   path: `${PATH}/release`,
   ...ofLead,
   form: typedForm,

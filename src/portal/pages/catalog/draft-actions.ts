@@ -48,7 +48,7 @@ import {
 const newQuery = z.strictObject({ id: textFilter(), version: textFilter() });
 type NewRequest = PortalRequest<unknown, z.output<typeof newQuery>>;
 
-const createDraft = action({
+const createDraftAction = action({
   path: NEW_DRAFT_PATH,
   scope: 'catalog:write',
   query: newQuery,
@@ -105,7 +105,7 @@ function typedFields({ typed, problems }: PortalRequest): TypedFields | undefine
   return problems.length === 0 ? undefined : typed;
 }
 
-const editDraft = action({
+const editDraftAction = action({
   path: `${VERSION_PATH}/edit`,
   ...writing,
   form: draftForm,
@@ -120,7 +120,7 @@ const editDraft = action({
   },
 });
 
-const describe = action({
+const describeAction = action({
   path: `${VERSION_PATH}/describe`,
   ...writing,
   form: describeForm,
@@ -182,7 +182,7 @@ const plain = (text: string | string[] | undefined): string =>
     .trim();
 
 /** Asks for the version before a draft is deleted. */
-const deleteDraft = versionAction({
+const deleteDraftAction = versionAction({
   title: 'Delete draft',
   action: 'delete',
   form: z.object({}),
@@ -214,4 +214,4 @@ const deleteDraft = versionAction({
 });
 
 /** Writing a version: a new one, a draft, what may change of another one, and deleting a draft. */
-export const draftActions = [createDraft, editDraft, describe, deleteDraft];
+export const draftActions = [createDraftAction, editDraftAction, describeAction, deleteDraftAction];

@@ -37,7 +37,7 @@ import {
 } from './version-actions.ts';
 
 /** Asks before content is frozen: says what it breaks, and what validation found. */
-const publish = versionAction({
+const publishAction = versionAction({
   title: 'Publish',
   action: 'publish',
   form: z.object({ breaking: z.literal('accept').optional() }),
@@ -171,7 +171,7 @@ const deprecateForm = z.object({
 });
 
 /** Asks until when a version stays, and shows who reads it, what takes its place and what it holds. */
-const deprecate = versionAction({
+const deprecateAction = versionAction({
   title: 'Deprecate',
   action: 'deprecate',
   form: deprecateForm,
@@ -241,7 +241,7 @@ function membersOf({ members = [], counts }: VersionView): Html {
 }
 
 /** Asks for the version before it is gone for good. */
-const retire = versionAction({
+const retireAction = versionAction({
   title: 'Retire',
   action: 'retire',
   isFinal: true,
@@ -331,7 +331,7 @@ const restoreDefault = versionAction({
 });
 
 /** Actions that can be undone need no page that asks. */
-const reinstate = action({
+const reinstateAction = action({
   path: `${VERSION_PATH}/reinstate`,
   ...publishing,
   run: async ({ catalog }, request) => {
@@ -340,7 +340,7 @@ const reinstate = action({
   },
 });
 
-const makeDefault = action({
+const makeDefaultAction = action({
   path: `${VERSION_PATH}/default`,
   ...publishing,
   run: async ({ catalog }, request) => {
@@ -351,10 +351,10 @@ const makeDefault = action({
 
 /** In the order in which they come. */
 export const lifecycleActions = [
-  publish,
-  deprecate,
-  retire,
+  publishAction,
+  deprecateAction,
+  retireAction,
   restoreDefault,
-  reinstate,
-  makeDefault,
+  reinstateAction,
+  makeDefaultAction,
 ];

@@ -42,7 +42,7 @@ const ofKey = {
   params: z.object({ id: z.string(), keyId: z.string() }),
 } as const;
 
-const saveGrants = action({
+const saveGrantsAction = action({
   path: consumerPath(':id', 'grants'),
   ...ofConsumer,
   form: z.object({ ...grantChoice, seen: z.string() }),
@@ -126,7 +126,7 @@ async function readActiveKey({ access }: PortalContext, { params, viewer }: OfKe
   });
 }
 
-const revokeConsumer = action({
+const revokeConsumerAction = action({
   path: consumerPath(':id', 'revoke'),
   ...ofConsumer,
   form: typedForm,
@@ -159,7 +159,7 @@ const revokeConsumer = action({
   },
 });
 
-const addKey = action({
+const addKeyAction = action({
   path: consumerPath(':id', 'keys', 'new'),
   ...ofConsumer,
   form: z.object({ lifetime }),
@@ -206,7 +206,7 @@ const overlap = z
   )
   .transform((hours) => Number(hours) * HOUR);
 
-const rotateKey = action({
+const rotateKeyAction = action({
   path: consumerPath(':id', 'keys', ':keyId', 'rotate'),
   ...ofKey,
   form: z.object({ overlap }),
@@ -236,7 +236,7 @@ const rotateKey = action({
   },
 });
 
-const revokeKey = action({
+const revokeKeyAction = action({
   path: consumerPath(':id', 'keys', ':keyId', 'revoke'),
   ...ofKey,
   form: typedForm,
@@ -285,15 +285,15 @@ function useWarning(keys: readonly Key[], viewer: Viewer): Html {
 
 /** First those that are done without a question, from the page of the consumer. */
 export const consumerActions = [
-  saveGrants,
+  saveGrantsAction,
   saveSetting('name', z.object({ name }), (form) => form),
   saveSetting('limit', z.object({ limitPerMinute }), (form) => ({
     limitPerMinute: form.limitPerMinute ?? null,
   })),
   setState('enable', 'active', 'The consumer is enabled: its keys work again.'),
   setState('disable', 'disabled', 'The consumer is disabled.'),
-  revokeConsumer,
-  addKey,
-  rotateKey,
-  revokeKey,
+  revokeConsumerAction,
+  addKeyAction,
+  rotateKeyAction,
+  revokeKeyAction,
 ];

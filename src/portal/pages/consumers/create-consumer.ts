@@ -29,7 +29,7 @@ import {
 const PATH = `${CONSUMERS_PATH}/new`;
 
 /** The form of a consumer with its grants and its first key, which the page after it shows once. */
-export const createConsumer = action({
+export const createConsumerAction = action({
   path: PATH,
   scope: SECTIONS.consumers.scope,
   form: z.object({ name, ...grantChoice, lifetime, limitPerMinute }),

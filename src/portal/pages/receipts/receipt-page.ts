@@ -75,7 +75,7 @@ export const receiptPage = page({
   },
 });
 
-export const acknowledge = action({
+export const acknowledgeAction = action({
   path: `${PATH}/acknowledge`,
   scope,
   params,
@@ -89,7 +89,7 @@ export const acknowledge = action({
   },
 });
 
-export const replay = action({
+export const replayAction = action({
   path: `${PATH}/replay`,
   scope,
   params,

@@ -24,7 +24,7 @@ import {
 import { countWords } from './receipt-words.ts';
 
 /** `/portal/receipts/replay`: working all again that the filters of the list find. */
-export const replayAll = action({
+export const replayAllAction = action({
   path: `${RECEIPTS_PATH}/replay`,
   scope: SECTIONS.receipts.scope,
   query: receiptsQuery,
