@@ -1,6 +1,5 @@
 /** Makes what a running service has, from the bottom up, before anybody is served. */
 import { type Access, createAccess } from '#access/index.ts';
-import type { TokenVerifier } from '#access/tokens.ts';
 import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import { createCertificateSigner } from '#adapters/jose/certificates.ts';
 import { type BodyReaders, createBodyReaders } from '#adapters/threads/body-readers.ts';
@@ -55,9 +54,6 @@ export type Base = {
   cleanup: AsyncDisposableStack;
 };
 
-/** Made where tokens have an issuer; one for the API and the portal, which share its threads. */
-export type Bearer = BearerUseCases & { verifier: TokenVerifier };
-
 /** All that a service has, whoever serves it: the one record that HTTP, portal, health and stop are made of. */
 export type App = Base & {
   tracker: Tracker;
@@ -65,8 +61,8 @@ export type App = Base & {
   leads: Leads;
   claimedLeads: ClaimedLeads;
   filler: DirectoryFiller;
-  /** Without it nothing that needs a bearer token is served. */
-  bearer: Bearer | undefined;
+  /** Without it nothing that needs a bearer token is served. One for the API and the portal, which share its threads. */
+  bearer: BearerUseCases | undefined;
   access: Access;
   traffic: Traffic;
   hearing: Hearing;
@@ -168,7 +164,7 @@ function leadRules(config: FixedConfig, settings: Base['settings']): LeadRules {
 async function composeCatalog(
   base: Base,
   { specBody: readSpecBody }: BodyReaders,
-): Promise<Bearer | undefined> {
+): Promise<BearerUseCases | undefined> {
   const { config, settings, clock, log, store, cleanup } = base;
   if (!config.identity) return undefined;
   const { createKeySet } = await import('#adapters/jose/key-set.ts');

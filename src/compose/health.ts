@@ -1,7 +1,8 @@
+import type { BearerUseCases } from '#http/context.ts';
 import type { HealthCheck, PartReport } from '#http/routes/operations.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-import type { Bearer, App } from './app.ts';
+import type { App } from './app.ts';
 import type { Store } from './store.ts';
 import type { Tracker } from './tracker.ts';
 
@@ -99,7 +100,7 @@ function directoryCheck(reading: Promise<WorkerStatus>): HealthCheck {
 }
 
 /** For people to read: most of the service needs no issuer. */
-function issuerCheck({ verifier }: Bearer): HealthCheck {
+function issuerCheck({ verifier }: BearerUseCases): HealthCheck {
   return () => {
     const { state, keys, failure } = verifier.status();
     const known = keys === 1 ? '1 key known.' : `${keys} keys known.`;

@@ -4,7 +4,7 @@ import { issueAddressOf, readLabels } from '#adapters/github/repository.ts';
 import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/reload.ts';
-import type { Area } from '#http/context.ts';
+import type { Area, BearerUseCases } from '#http/context.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import type { PortalContext } from '#portal/context.ts';
 import { addPortal } from '#portal/portal.ts';
@@ -16,10 +16,10 @@ import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
 import { createLastKnown } from '#shared/caching.ts';
 import { createRepeating, type Repeating } from '#shared/resilience/repeating.ts';
-import type { Bearer, App } from './app.ts';
+import type { App } from './app.ts';
 
 /** Without these there is no portal. */
-type Served = Bearer & {
+type Served = BearerUseCases & {
   portal: NonNullable<FixedConfig['portal']>;
   rules: NonNullable<Config['identity']>;
   readiness: PortalContext['readiness'];

@@ -148,7 +148,7 @@ export type UseCases = {
 
 /** Those that need an issuer of tokens. */
 export type BearerUseCases = {
-  verifier: Pick<TokenVerifier, 'verify'>;
+  verifier: TokenVerifier;
   catalog: Catalog;
   readSpecBody: ReadSpecBody;
   idempotency: Idempotency;
