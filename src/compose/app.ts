@@ -104,9 +104,9 @@ async function composeLeads(
   tracker: Tracker,
   instance: string,
 ): Promise<Pick<App, 'leads' | 'claimedLeads' | 'filler'>> {
-  const { leadTracker, repository, clock } = tracker;
+  const { leadTracker, repository, clock: trackerClock } = tracker;
   const rules = leadRules(config, settings);
-  const leadStore = store.leadsBy(clock);
+  const leadStore = store.leadsBy(trackerClock);
   const instanceChanges = store.instanceChanges(instance);
   cleanup.defer(() => instanceChanges.close());
   const filler = createDirectoryFiller({
@@ -117,13 +117,13 @@ async function composeLeads(
     identifyRepository: () => repository.identify(),
     rules,
     key: directoryKeyOf(store),
-    clock,
+    clock: trackerClock,
     log,
   });
   const leads = createLeads({
     onFeedItem: leadFeedMetrics(registry, { listeners: () => leads.leadFeed.listeners() }),
     onGap: instanceChangeMetrics(registry),
-    clock,
+    clock: trackerClock,
     log,
     tracker: leadTracker,
     claimView: createClaimView(leadStore),
@@ -222,11 +222,11 @@ function composeSenders(
 
 /** Partners on the open store and the tracker, by whose clock they go. Nothing works before `start`. */
 function composePartners(app: Omit<App, 'partners'>, instance: string): Partners {
-  const { config, settings, store, registry, partnerRegistry, tracing, log } = app;
+  const { config, settings, store, registry, partnerRegistry, tracing, clock, log } = app;
   const { tracker, access, leads, filler, traffic, hearing, bodies } = app;
-  const { client, adminClient, repository, clock } = tracker;
+  const { client, adminClient, repository, clock: trackerClock } = tracker;
   const { secretKey, cursors, database: db } = store;
-  const leadStore = store.leadsBy(clock);
+  const leadStore = store.leadsBy(trackerClock);
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
   const seed = deriveKey(secretKey, 'certificates');
   const partners = createPartners({
@@ -244,9 +244,9 @@ function composePartners(app: Omit<App, 'partners'>, instance: string): Partners
     workerLease: store.workerLease(instance),
     cursors,
     statusKey: deriveKey(secretKey, 'status'),
-    certificates: createCertificateSigner({ seed, db, clock: app.clock }),
+    certificates: createCertificateSigner({ seed, db, clock }),
     directoryKey: directoryKeyOf(store),
-    editor: createIssueEditor({ client, adminClient, repository, clock }),
+    editor: createIssueEditor({ client, adminClient, repository, clock: trackerClock }),
     writeIntervalMs: config.tracker.writeInterval,
     latestCreation: () => tracker.latestCreation(),
     learnTime: () => tracker.learnTime(),
@@ -263,11 +263,11 @@ function composePartners(app: Omit<App, 'partners'>, instance: string): Partners
     countOutcome: outcomeMetrics(partnerRegistry),
     random: Math.random,
     tracing,
-    clock,
+    clock: trackerClock,
     log,
   });
-  workerMetrics({ registry, partners, clock });
-  silenceMetric(partnerRegistry, partners, clock);
+  workerMetrics({ registry, partners, clock: trackerClock });
+  silenceMetric(partnerRegistry, partners, trackerClock);
   return partners;
 }
 

@@ -38,7 +38,7 @@ export type LeadChange = {
 };
 
 /** A lead as it is now. */
-export type LeadState = Pick<
+export type LeadSnapshot = Pick<
   LeadChange,
   'number' | 'isVisible' | 'updatedAt' | 'labels' | 'lookDigest'
 > & {
@@ -57,7 +57,7 @@ const SPANS_MAX = 200;
  */
 export function nextChange(
   known: LeadChange | undefined,
-  given: LeadState,
+  given: LeadSnapshot,
   position: number,
 ): LeadChange | undefined {
   const isVisible = given.isVisible && !mayBeGone(known, given, position);
@@ -65,7 +65,10 @@ export function nextChange(
   return known ? changeAfter(known, state, position) : firstChange(state, position);
 }
 
-function firstChange({ seen = [], ...state }: LeadState, position: number): LeadChange | undefined {
+function firstChange(
+  { seen = [], ...state }: LeadSnapshot,
+  position: number,
+): LeadChange | undefined {
   if (!state.isVisible && seen.length === 0) return undefined;
   const carried = carriedAfter([], { ...state, seen }, position);
   return { ...state, position, changedAt: position, carried };
@@ -73,7 +76,7 @@ function firstChange({ seen = [], ...state }: LeadState, position: number): Lead
 
 function changeAfter(
   known: LeadChange,
-  { seen = [], ...state }: LeadState,
+  { seen = [], ...state }: LeadSnapshot,
   position: number,
 ): LeadChange | undefined {
   const lookDigest = state.lookDigest ?? (isSameState(known, state) ? known.lookDigest : undefined);
@@ -87,7 +90,7 @@ function changeAfter(
 }
 
 /** Readers were shown a newer state than what the directory has met: of the older one only its labels count. */
-function newerThan(known: LeadChange | undefined, given: LeadState): Partial<LeadState> {
+function newerThan(known: LeadChange | undefined, given: LeadSnapshot): Partial<LeadSnapshot> {
   const isNewer = known?.isVisible === true && given.isVisible && known.updatedAt > given.updatedAt;
   return isNewer
     ? { updatedAt: known.updatedAt, labels: known.labels, lookDigest: known.lookDigest }
@@ -132,7 +135,7 @@ export function shownChange(
  */
 function mayBeGone(
   known: LeadChange | undefined,
-  { seen, updatedAt, labels }: LeadState,
+  { seen, updatedAt, labels }: LeadSnapshot,
   position: number,
 ): boolean {
   if (!known || known.isVisible || !seen) return false;
@@ -146,7 +149,7 @@ function hasMore({ carried }: LeadChange, seen: readonly string[]): boolean {
   return carried.length < SPANS_MAX && seen.some((label) => !labels.has(label));
 }
 
-function differs(known: LeadChange, state: LeadState): boolean {
+function differs(known: LeadChange, state: LeadSnapshot): boolean {
   if (known.isVisible !== state.isVisible) return true;
   if (!state.isVisible) return false;
   const looksOther =
@@ -154,7 +157,7 @@ function differs(known: LeadChange, state: LeadState): boolean {
   return looksOther === true || !isSameState(known, state);
 }
 
-function isSameState(known: LeadState, state: LeadState): boolean {
+function isSameState(known: LeadSnapshot, state: LeadSnapshot): boolean {
   return known.updatedAt === state.updatedAt && isSameSet(known.labels, state.labels);
 }
 
@@ -165,7 +168,7 @@ function isSameSet(some: readonly string[], others: readonly string[]): boolean 
 
 function carriedAfter(
   known: readonly Span[],
-  { isVisible, labels, seen = [] }: LeadState,
+  { isVisible, labels, seen = [] }: LeadSnapshot,
   position: number,
 ): Span[] {
   const readable = new Set(isVisible ? [EVERYBODY, ...labels] : []);

@@ -1,7 +1,7 @@
 import {
   FEED_READABLE_MS,
   type LeadChange,
-  type LeadState,
+  type LeadSnapshot,
   nextChange,
   type ReadLead,
   shownChange,
@@ -17,7 +17,7 @@ import { CHANGE_COLUMNS, type ChangeRow, type FeedReader, toChange } from './rea
 export type Touched = { id: number; numbers: readonly number[]; at: number };
 
 /** The digest of its look and the labels that a lead was seen with, beside those that the directory has now. */
-export type Seen = Pick<LeadState, 'lookDigest' | 'seen'>;
+export type Seen = Pick<LeadSnapshot, 'lookDigest' | 'seen'>;
 
 /** A store that was set back goes on behind what it had given out before. */
 const LAST = 'SELECT max(position) AS position FROM lead_change WHERE repository_id = @id';
