@@ -1,4 +1,5 @@
 import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
+import { foldLabel } from '#shared/text/label.ts';
 import { isLongerThan, isPlainLine } from '#shared/text/visible.ts';
 
 export const grantActions = ['leads:read', 'catalog:read'] as const;
@@ -105,7 +106,7 @@ export function isWorkspace(value: unknown): value is string {
 }
 
 function withoutRepetitions(labels: string[]): string[] {
-  const folded = labels.map((label) => label.toLowerCase());
+  const folded = labels.map(foldLabel);
   return labels.filter((_, index) => folded.indexOf(folded[index] ?? '') === index);
 }
 

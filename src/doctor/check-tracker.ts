@@ -10,6 +10,7 @@ import type { Config } from '#config/schema/schema.ts';
 import { capitalize } from '#shared/outcomes/entry.ts';
 import { trackerCauses, trackerStep } from '#shared/outcomes/tracker-causes.ts';
 import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
+import { foldLabel } from '#shared/text/label.ts';
 
 import type { Tracker } from '#compose/tracker.ts';
 import { failed, type Finding, ok, warning } from './finding.ts';
@@ -149,15 +150,13 @@ function wantedLabels(config: Config): { name: string; color: string; descriptio
     })),
   );
   const all = [approved, deleted, ...ofRules];
-  return all.filter(({ name }, at) => all.findIndex((one) => isSame(one.name, name)) === at);
+  return all.filter(
+    ({ name }, at) => all.findIndex((one) => foldLabel(one.name) === foldLabel(name)) === at,
+  );
 }
 
 function rulesOf({ partners }: Config) {
   return Object.values(partners).flatMap(({ events = [] }) => events);
-}
-
-function isSame(name: string, other: string): boolean {
-  return name.toLowerCase() === other.toLowerCase();
 }
 
 async function checkAssignees({ config, tracker }: Examined): Promise<Finding[]> {

@@ -25,7 +25,7 @@ import { hideLeadNow } from '../lead-feed/note-changes.ts';
 import { isFeedFollowed } from '../lead-feed/read-changes.ts';
 import { type LeadRules, mapIssues } from '../model/lead.ts';
 import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
-import { foldLabel } from '../model/labels.ts';
+import { foldLabel } from '#shared/text/label.ts';
 import { createDirectoryKeeper, type KeptDirectory } from './keep-directory.ts';
 
 /** A catch-up asks again for this much, for issues that became visible late. */

@@ -1,7 +1,4 @@
-/** Label names compare in this form: GitHub treats names that differ only in case as one. */
-export function foldLabel(name: string): string {
-  return name.trim().toLowerCase();
-}
+import { foldLabel } from '#shared/text/label.ts';
 
 /** Folded, each once, in one fixed order. */
 export function foldLabels(names: readonly string[]): string[] {

@@ -1,6 +1,7 @@
 /** Edits of an issue by a deletion or a rule: what is still to be written, and what is left of a person then. */
 import type { FieldValue } from '#leads/lead-tracker.ts';
-import { foldLabel, foldLabels } from '#leads/model/labels.ts';
+import { foldLabels } from '#leads/model/labels.ts';
+import { foldLabel } from '#shared/text/label.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { occurredAt, type PartnerEvent } from '../../event.ts';
 import type { Action, EventRule } from '../../partner.ts';
