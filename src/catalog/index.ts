@@ -1,7 +1,6 @@
 import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { Database } from '#shared/database.ts';
-import type { KeyedCall } from '#shared/idempotency.ts';
+import type { Database, Tx } from '#shared/database.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import type { SpecDiffer } from './diff/diff-specs.ts';
 import type { SpecChecker } from './spec/finding.ts';
@@ -9,7 +8,7 @@ import { createSpecJobs, type JobOwner, type SpecJobs } from './spec/spec-jobs.t
 import type { SearchVersions } from './reading/search.ts';
 import type { RenderSpecYaml } from './spec/spec-yaml.ts';
 import type { ReadRecord } from './usage/record-reads.ts';
-import { coreSources, coreTypes } from './version/artifact.ts';
+import { coreSources, coreTypes, type VersionView } from './version/artifact.ts';
 import type { Words } from './version/content-check.ts';
 
 /** The catalog, as its use cases work on it. The rules are those in force. */
@@ -40,8 +39,8 @@ export type Caller = {
   requestId?: string;
   /** Aborted when nobody waits for the answer any more. */
   signal?: AbortSignal;
-  /** The call's idempotency key. The response for it is written in the transaction of the change. */
-  call?: KeyedCall;
+  /** Stores the response for the call's idempotency key, in the transaction of the change. */
+  storeResponse?: (tx: Tx, view: VersionView) => Promise<void>;
 };
 
 /** On whose behalf something is read: a workspace is a part of every query. */

@@ -25,13 +25,18 @@ import {
 import type { SearchVersions } from '#catalog/reading/search.ts';
 import { searchTerms } from '#catalog/reading/search-terms.ts';
 import type { Finding } from '#catalog/spec/finding.ts';
-import { foldId, type Lifecycle, type VersionRecord } from '#catalog/version/artifact.ts';
+import {
+  foldId,
+  type Lifecycle,
+  type VersionRecord,
+  type VersionView,
+} from '#catalog/version/artifact.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import { type Caller, type Catalog, createCatalog } from '#catalog/index.ts';
 import { findArtifact, readVersion } from '#catalog/version/read-version.ts';
-import { versionResponse } from '#catalog/version/version-out.ts';
-import { type VersionView, readRelations, taggedOf } from '#catalog/version/version-view.ts';
+import { storeUnder, versionResponse } from '#http/routes/catalog/version-response.ts';
+import { readRelations, taggedOf } from '#catalog/version/version-view.ts';
 import { listAuditOf } from '#shared/audit.ts';
 import type { Database } from '#shared/database.ts';
 import { findCall, type KeyedCall } from '#shared/idempotency.ts';
@@ -652,10 +657,18 @@ export function describeCatalog(engine: string, open: Open): void {
     test('what is done under a key has its response stored with it, rendered as it is then', async () => {
       const [first, second, third] = [keyedCall(1), keyedCall(2), keyedCall(3)];
       const draft = newDraft({ specText: '{"a":1}' });
-      const made = await createVersion(catalog, { ...owner, call: first }, draft);
+      const made = await createVersion(
+        catalog,
+        { ...owner, storeResponse: storeUnder(first) },
+        draft,
+      );
       await publishVersion(catalog, owner, { id: 'petstore' });
       const deprecate = (call: KeyedCall) =>
-        deprecateVersion(catalog, { ...owner, call }, nameOf(made.record));
+        deprecateVersion(
+          catalog,
+          { ...owner, storeResponse: storeUnder(call) },
+          nameOf(made.record),
+        );
       const deprecated = await deprecate(second);
       expect(await deprecate(third)).toEqual(deprecated);
       const responses = await Promise.all([first, second, third].map((call) => findCall(db, call)));
@@ -667,15 +680,19 @@ export function describeCatalog(engine: string, open: Open): void {
       expect(versionResponse(made)).toBe(versionResponse(made)); // what is stored is what is sent
       expect(versionResponse(deprecated).body).toMatch(/"DEPRECATED".*"spec":\{"a":1\}/);
       await expect(
-        publishVersion(catalog, { ...owner, call: keyedCall(4) }, nameOf(made.record)),
+        publishVersion(
+          catalog,
+          { ...owner, storeResponse: storeUnder(keyedCall(4)) },
+          nameOf(made.record),
+        ),
       ).rejects.toMatchObject({ code: 'invalid-lifecycle-transition' });
       expect(await findCall(db, keyedCall(4))).toEqual({ kind: 'nothing' });
     });
 
     test('a key that was taken meanwhile undoes the change', async () => {
-      const call = keyedCall(1);
-      await createVersion(catalog, { ...owner, call }, newDraft({ id: 'first' }));
-      const second = createVersion(catalog, { ...owner, call }, newDraft({ id: 'second' }));
+      const caller = { ...owner, storeResponse: storeUnder(keyedCall(1)) };
+      await createVersion(catalog, caller, newDraft({ id: 'first' }));
+      const second = createVersion(catalog, caller, newDraft({ id: 'second' }));
       await expect(second).rejects.toMatchObject({ code: 'idempotency-in-progress' });
       expect(await list()).toEqual(['first@1.0.0']);
     });

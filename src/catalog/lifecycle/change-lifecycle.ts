@@ -1,7 +1,7 @@
 import { toRfc3339 } from '#shared/clock.ts';
 import type { Tx } from '#shared/database.ts';
 import { type FieldProblem, refuse } from '#shared/errors.ts';
-import type { VersionRecord, VersionRef } from '../version/artifact.ts';
+import type { VersionRecord, VersionRef, VersionView } from '../version/artifact.ts';
 import { checkCondition, type Precondition } from '../version/entity-tag.ts';
 import type { Caller, Catalog, Reader } from '../index.ts';
 import {
@@ -11,7 +11,7 @@ import {
   readVersion,
   refuseUnknown,
 } from '../version/read-version.ts';
-import { type VersionView, readView } from '../version/version-view.ts';
+import { readView } from '../version/version-view.ts';
 import { readersLately } from '../usage/read-usage.ts';
 import {
   type ArtifactRow,

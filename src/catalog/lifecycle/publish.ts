@@ -8,7 +8,7 @@ import {
   NOT_COMPARED,
 } from '../compatibility.ts';
 import { type Finding, FINDINGS_MAX } from '../spec/finding.ts';
-import type { VersionRecord, VersionRef } from '../version/artifact.ts';
+import type { VersionRecord, VersionRef, VersionView } from '../version/artifact.ts';
 import { checkCondition, type Precondition } from '../version/entity-tag.ts';
 import { type Caller, type Catalog, jobOwnerOf } from '../index.ts';
 import {
@@ -18,7 +18,6 @@ import {
   readRecord,
   refuseUnknown,
 } from '../version/read-version.ts';
-import type { VersionView } from '../version/version-view.ts';
 import {
   appendChange,
   lockArtifact,

@@ -4,10 +4,15 @@ import type { Statements } from '#shared/database.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { type Listed, type Page, type PageRequest, readPage } from '#shared/pagination/page.ts';
 import type { SpecFormat } from '../spec/spec-yaml.ts';
-import { foldId, type ListedVersion, type VersionRef } from '../version/artifact.ts';
+import {
+  foldId,
+  type ListedVersion,
+  type VersionRef,
+  type VersionView,
+} from '../version/artifact.ts';
 import type { Catalog, Reader } from '../index.ts';
 import { auditSubject, findArtifact, refuseUnknown } from '../version/read-version.ts';
-import { type VersionView, readView } from '../version/version-view.ts';
+import { readView } from '../version/version-view.ts';
 import {
   type ArtifactRange,
   type ListFilter,

@@ -86,6 +86,21 @@ export type VersionRecord = Omit<Content, 'specText'> & {
   revision: number;
 };
 
+/** One version with all that its response says. */
+export type VersionView = {
+  record: VersionRecord;
+  specText?: string;
+  members?: Member[];
+  /** The owner's, and the computed ones: `versions`, `members`, `members.<TYPE>`. */
+  counts: Record<string, number>;
+  /** The PUBLISHED default version that takes the place of this one. */
+  successor?: string;
+  /** The version is the default because it was set as such. */
+  isSetDefault: boolean;
+  /** This call has made it. */
+  isCreated?: true;
+};
+
 /** A version as a row of a list. What is left out has any size, and is for one version to show. */
 export type ListedVersion = Omit<VersionRecord, 'members' | 'counts' | 'findings'>;
 

@@ -5,13 +5,11 @@
  */
 import { type ArtifactAction, appendAudit } from '#shared/audit.ts';
 import type { Tx } from '#shared/database.ts';
-import { putCall } from '#shared/idempotency.ts';
 import { searchTextOf } from '../reading/search-terms.ts';
-import { foldId, type VersionRecord } from './artifact.ts';
+import { foldId, type VersionRecord, type VersionView } from './artifact.ts';
 import type { Caller } from '../index.ts';
 import { auditSubject, readCandidates, refuseUnknown } from './read-version.ts';
-import { versionResponse } from './version-out.ts';
-import { type VersionView, viewOf } from './version-view.ts';
+import { viewOf } from './version-view.ts';
 import { type Candidate, chooseListed, isReadable, orderOf } from './version-order.ts';
 
 export type ArtifactRow = {
@@ -236,17 +234,16 @@ export async function appendChange(
 }
 
 /**
- * Returns the version as the call's response says it, and stores that response under the call's idempotency key, where
- * it has one.
+ * Returns the version as the call's response says it, and has that response stored, where the caller wants it to be.
  * @throws {idempotency-in-progress} the key has been taken meanwhile
  */
 export async function viewForResponse(
   tx: Tx,
-  { call }: Caller,
+  { storeResponse }: Caller,
   found: { record: VersionRecord; specText: string | undefined },
   { isCreated = false } = {},
 ): Promise<VersionView> {
   const view = { ...(await viewOf(tx, found)), ...(isCreated && { isCreated }) };
-  if (call) await putCall(tx, { ...call, response: versionResponse(view) });
+  await storeResponse?.(tx, view);
   return view;
 }

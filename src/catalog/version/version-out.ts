@@ -1,14 +1,10 @@
 import { z } from 'zod';
 import { actorOut, type AuditEntry } from '#shared/audit.ts';
-import { memoize } from '#shared/caching.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
-import type { StoredResponse } from '#shared/idempotency.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import type { Finding } from '../spec/finding.ts';
-import { lifecycles, type ListedVersion } from './artifact.ts';
-import { entityTagOf } from './entity-tag.ts';
-import { taggedOf, type VersionView } from './version-view.ts';
+import { lifecycles, type ListedVersion, type VersionView } from './artifact.ts';
 
 const memberOut = z
   .object({
@@ -150,55 +146,6 @@ export function toArtifactAuditEntryOut({
     ...(typeof version === 'string' && { version }),
     ...(Object.keys(rest).length > 0 && { changes: rest }),
     requestId,
-  };
-}
-
-/** Headers about caching, of every response of the catalog. */
-export const revalidated = {
-  'cache-control': 'private, no-cache',
-  vary: 'Authorization, X-API-KEY',
-} as const;
-
-/** The response with one version; the same view once: what is stored under a key is what is sent. */
-export const versionResponse = memoize((view: VersionView): StoredResponse => ({
-  status: view.isCreated ? 201 : 200,
-  headers: {
-    ...versionHeaders(view),
-    'content-type': 'application/json; charset=utf-8',
-    ...(view.isCreated && { location: addressOf(view.record) }),
-  },
-  body: renderVersion(view),
-}));
-
-/** The headers of a response with one version, a 304 too. */
-export function versionHeaders(view: VersionView): Record<string, string> {
-  return {
-    ...revalidated,
-    etag: entityTagOf(taggedOf(view)),
-    'content-location': addressOf(view.record),
-    ...deprecationHeaders(view),
-  };
-}
-
-/** Path of exactly this version. */
-export function addressOf({ id, version }: { id: string; version: string }): string {
-  return `/api/v1/catalog/${encodeURIComponent(id)}?version=${encodeURIComponent(version)}`;
-}
-
-/** `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and what takes the version's place (RFC 5829). */
-export function deprecationHeaders({ record, successor }: VersionView): Record<string, string> {
-  const { deprecatedAt, sunsetAt, id } = record;
-  if (deprecatedAt === undefined) return {};
-  const links = [
-    ...(successor === undefined
-      ? []
-      : [`<${addressOf({ id, version: successor })}>; rel="successor-version"`]),
-    `</api/v1/catalog/${encodeURIComponent(id)}/versions>; rel="version-history"`,
-  ];
-  return {
-    deprecation: `@${Math.floor(deprecatedAt / 1000)}`,
-    ...(sunsetAt !== undefined && { sunset: new Date(sunsetAt).toUTCString() }),
-    link: links.join(', '),
   };
 }
 

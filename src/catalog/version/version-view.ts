@@ -1,24 +1,15 @@
 import type { Statements } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import type { Reader } from '../index.ts';
-import { foldId, type Member, MEMBERS_MAX, type VersionRecord } from './artifact.ts';
+import {
+  foldId,
+  type Member,
+  MEMBERS_MAX,
+  type VersionRecord,
+  type VersionView,
+} from './artifact.ts';
 import type { Tagged } from './entity-tag.ts';
 import { IN_GROUP, OF_ARTIFACT, readRecord, type VersionQuery } from './read-version.ts';
-
-/** One version with all that its response says. */
-export type VersionView = {
-  record: VersionRecord;
-  specText?: string;
-  members?: Member[];
-  /** The owner's, and the computed ones: `versions`, `members`, `members.<TYPE>`. */
-  counts: Record<string, number>;
-  /** The PUBLISHED default version that takes the place of this one. */
-  successor?: string;
-  /** The version is the default because it was set as such. */
-  isSetDefault: boolean;
-  /** This call has made it. */
-  isCreated?: true;
-};
 
 /** Reads one version with its relations. Throws as `readRecord` does. */
 export async function readView(

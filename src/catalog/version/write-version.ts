@@ -1,12 +1,17 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { checkFields } from '#shared/field-problems.ts';
 import { requireDraft, requireEditable } from '../lifecycle/transitions.ts';
-import { type Content, type VersionRecord, type VersionRef, VERSIONS_MAX } from './artifact.ts';
+import {
+  type Content,
+  type VersionRecord,
+  type VersionRef,
+  VERSIONS_MAX,
+  type VersionView,
+} from './artifact.ts';
 import { checkDraft, type Draft, type Patch, patchIn, requireType } from './content-check.ts';
 import { checkCondition, type Precondition, requireCondition } from './entity-tag.ts';
 import { type Caller, type Catalog, jobOwnerOf } from '../index.ts';
 import { onlyVersionIn, readCandidates, readRecord } from './read-version.ts';
-import type { VersionView } from './version-view.ts';
 import {
   appendChange,
   insertVersion,

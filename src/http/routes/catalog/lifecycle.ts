@@ -7,11 +7,11 @@ import {
   unsetDefault,
 } from '#catalog/lifecycle/change-lifecycle.ts';
 import { publishVersion } from '#catalog/lifecycle/publish.ts';
-import { artifactOut, versionResponse } from '#catalog/version/version-out.ts';
+import { artifactOut } from '#catalog/version/version-out.ts';
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, HttpApp } from '../../context.ts';
-import { respondOnce, sendResponse } from '../../responses/idempotent-response.ts';
+import { sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/headers.ts';
 import {
   artifactParams,
@@ -25,6 +25,7 @@ import {
   versionHeaderNames,
 } from './schema.ts';
 import { withCheck, describeRoute } from '../../route.ts';
+import { respondWithVersion, versionResponse } from './version-response.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
 
 const PATH = '/api/v1/catalog/:id';
@@ -35,8 +36,8 @@ export function addCatalogLifecycle(app: HttpApp, context: BearerContext): void 
   app.post(`${PATH}/publish`, lifecycleRoutes.publish, async (request, reply) => {
     const { breaking, ...target } = targetOf(request);
     const publication = { ...target, acceptsBreaking: breaking === 'accept' };
-    return respondOnce(context.idempotency, { request, reply }, async (call) =>
-      versionResponse(await publishVersion(catalog, { ...callerOf(request), call }, publication)),
+    return respondWithVersion(context, { request, reply }, (caller) =>
+      publishVersion(catalog, caller, publication),
     );
   });
   const checkSunset = ({ query, headers: { 'idempotency-key': key } }: FastifyRequest) => {
@@ -46,24 +47,20 @@ export function addCatalogLifecycle(app: HttpApp, context: BearerContext): void 
   };
   app.post(`${PATH}/deprecate`, withCheck(deprecateRoute, checkSunset), async (request, reply) => {
     const { sunset: sunsetAt, ...target } = targetOf(request);
-    return respondOnce(context.idempotency, { request, reply }, async (call) =>
-      versionResponse(
-        await deprecateVersion(catalog, { ...callerOf(request), call }, { ...target, sunsetAt }),
-      ),
+    return respondWithVersion(context, { request, reply }, (caller) =>
+      deprecateVersion(catalog, caller, { ...target, sunsetAt }),
     );
   });
   app.post(`${PATH}/reinstate`, lifecycleRoutes.reinstate, async (request, reply) =>
-    respondOnce(context.idempotency, { request, reply }, async (call) =>
-      versionResponse(
-        await reinstateVersion(catalog, { ...callerOf(request), call }, targetOf(request)),
-      ),
+    respondWithVersion(context, { request, reply }, (caller) =>
+      reinstateVersion(catalog, caller, targetOf(request)),
     ),
   );
   app.post(`${PATH}/retire`, lifecycleRoutes.retire, async (request, reply) => {
     const { early, ...target } = targetOf(request);
     const retirement = { ...target, isEarly: early === 'true' };
-    return respondOnce(context.idempotency, { request, reply }, async (call) =>
-      versionResponse(await retireVersion(catalog, { ...callerOf(request), call }, retirement)),
+    return respondWithVersion(context, { request, reply }, (caller) =>
+      retireVersion(catalog, caller, retirement),
     );
   });
   addDefault(app, context);

@@ -4,20 +4,17 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { changeKinds, CHANGES_MAX, impacts } from '#catalog/diff/changes.ts';
 import { type VersionDiff, diffVersions } from '#catalog/diff/diff-versions.ts';
-import type { VersionRef } from '#catalog/version/artifact.ts';
+import type { VersionRef, VersionView } from '#catalog/version/artifact.ts';
 import type { Catalog } from '#catalog/index.ts';
 import {
   artifactAuditOut,
   artifactListOut,
   artifactOut,
-  deprecationHeaders,
   renderVersion,
-  revalidated,
   toArtifactAuditEntryOut,
   toArtifactSummaryOut,
-  versionHeaders,
 } from '#catalog/version/version-out.ts';
-import { type VersionView, readView } from '#catalog/version/version-view.ts';
+import { readView } from '#catalog/version/version-view.ts';
 import { specTagOf } from '#catalog/version/entity-tag.ts';
 import type { SpecFormat } from '#catalog/spec/spec-yaml.ts';
 import type { Page } from '#shared/pagination/page.ts';
@@ -42,6 +39,7 @@ import {
 } from './schema.ts';
 import { countRead } from './usage.ts';
 import { describeRoute, withCheck } from '../../route.ts';
+import { deprecationHeaders, revalidated, versionHeaders } from './version-response.ts';
 
 const PATH = '/api/v1/catalog';
 

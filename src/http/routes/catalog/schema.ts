@@ -11,7 +11,7 @@ import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts
 import { parseSince } from '#shared/clock.ts';
 import { ENTITY_TAGS } from '../../requests/headers.ts';
 import { DAY_OR_INSTANT, pageParameters, parsedBy } from '../../requests/parameters.ts';
-import { revalidated } from '#catalog/version/version-out.ts';
+import { revalidated } from './version-response.ts';
 
 const SEARCH_CHARACTERS_MAX = 200;
 

@@ -4,19 +4,20 @@ import {
   patchVersion,
   replaceVersion,
 } from '#catalog/version/write-version.ts';
-import { addressOf, artifactOut, versionResponse } from '#catalog/version/version-out.ts';
+import { artifactOut } from '#catalog/version/version-out.ts';
 import { type Content, foldId } from '#catalog/version/artifact.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../../auth/catalog-access.ts';
 import { type BearerContext, type HttpApp, hangUpOf } from '../../context.ts';
-import { respondOnce, sendResponse } from '../../responses/idempotent-response.ts';
+import { sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/headers.ts';
 import { contentOnlyIn, draftIn, patchIn, problemsInBody } from '#catalog/version/content-check.ts';
 import { artifactParams, ifMatchHeader, versionQuery, versionHeaderNames } from './schema.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
 import { describeRoute, withCheck } from '../../route.ts';
+import { addressOf, respondWithVersion, versionResponse } from './version-response.ts';
 import { takeBodies, toBody } from '../../requests/body.ts';
 
 const PATH = '/api/v1/catalog';
@@ -45,9 +46,8 @@ export function addCatalogWrites(app: HttpApp, { catalog, idempotency }: BearerC
   app.post(PATH, withCheck(createRoute, checkDraft), async (request, reply) => {
     const { id, version, ...body } = request.body;
     const draft = { ...toContent(body, request), id, version };
-    const caller = callerOf(request);
-    return respondOnce(idempotency, { request, reply }, async (call) =>
-      versionResponse(await createVersion(catalog, { ...caller, call }, draft)),
+    return respondWithVersion({ idempotency }, { request, reply }, (caller) =>
+      createVersion(catalog, caller, draft),
     );
   });
   const checkReplace = (request: FastifyRequest) => [

@@ -10,9 +10,10 @@ import {
   type ListedVersion,
   type Member,
   type VersionRecord,
+  type VersionView,
 } from '#catalog/version/artifact.ts';
 import { auditSubject } from '#catalog/version/read-version.ts';
-import { type VersionView, readView } from '#catalog/version/version-view.ts';
+import { readView } from '#catalog/version/version-view.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { cursorFilter, textFilter } from '../../filters.ts';
 import { html, type Html } from '../../html.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { requireEditable } from '#catalog/lifecycle/transitions.ts';
-import type { VersionRecord } from '#catalog/version/artifact.ts';
-import { type VersionView, readView } from '#catalog/version/version-view.ts';
+import type { VersionRecord, VersionView } from '#catalog/version/artifact.ts';
+import { readView } from '#catalog/version/version-view.ts';
 import {
   createVersion,
   deleteVersion,

@@ -5,9 +5,9 @@ import {
   SPEC_BYTES_MAX,
   specJsonRules,
   type VersionRecord,
+  type VersionView,
 } from '#catalog/version/artifact.ts';
 import { draftProblems, type Words } from '#catalog/version/content-check.ts';
-import type { VersionView } from '#catalog/version/version-view.ts';
 import { type FieldProblem, isTrackportError, refuse } from '#shared/errors.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import type { PortalContext } from '../../context.ts';

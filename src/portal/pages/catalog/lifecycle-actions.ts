@@ -1,4 +1,5 @@
 /** Steps in the life of a version, from publishing it to retiring it, and which one is the default. */
+import type { VersionView } from '#catalog/version/artifact.ts';
 import { z } from 'zod';
 import { type Compatibility, NOT_COMPARED, compareToBaseline } from '#catalog/compatibility.ts';
 import {
@@ -12,7 +13,6 @@ import { isBeforeSunset, sunsetOfDay } from '#catalog/lifecycle/transitions.ts';
 import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { isInUse, readUsage, type VersionReader } from '#catalog/usage/read-usage.ts';
 import { chooseListed } from '#catalog/version/version-order.ts';
-import type { VersionView } from '#catalog/version/version-view.ts';
 import { isTrackportError, refuse } from '#shared/errors.ts';
 import type { PortalContext } from '../../context.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';

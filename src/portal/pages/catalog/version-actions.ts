@@ -1,10 +1,10 @@
 /** Shared by all pages and actions about one version. */
 import { z } from 'zod';
 import type { Caller, Catalog } from '#catalog/index.ts';
-import { type VersionView, readView, taggedOf } from '#catalog/version/version-view.ts';
+import { readView, taggedOf } from '#catalog/version/version-view.ts';
 import { type FieldProblem, isTrackportError } from '#shared/errors.ts';
 import { refuseTransition } from '#catalog/lifecycle/transitions.ts';
-import { type Lifecycle, type VersionRecord } from '#catalog/version/artifact.ts';
+import { type Lifecycle, type VersionRecord, type VersionView } from '#catalog/version/artifact.ts';
 import { entityTagOf, type Precondition } from '#catalog/version/entity-tag.ts';
 import { readCandidatesOf } from '#catalog/version/read-version.ts';
 import type { Candidate } from '#catalog/version/version-order.ts';

@@ -1,8 +1,7 @@
 import type { Change, Impact } from '#catalog/diff/changes.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { Usage } from '#catalog/usage/read-usage.ts';
-import type { ListedVersion } from '#catalog/version/artifact.ts';
-import type { VersionView } from '#catalog/version/version-view.ts';
+import type { ListedVersion, VersionView } from '#catalog/version/artifact.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Standing } from '#shared/outcomes/entry.ts';
 import type { Pagination } from '#shared/pagination/page.ts';

@@ -1,5 +1,5 @@
+import type { VersionView } from '#catalog/version/artifact.ts';
 import { describe, expect, test } from 'vitest';
-import type { VersionView } from '#catalog/version/version-view.ts';
 import { artifactView } from '#portal/pages/catalog/artifact-page.ts';
 import type { ShownArtifact } from '#portal/pages/catalog/versions-card.ts';
 import { excerptOf } from '#portal/shell/elements.ts';
