@@ -3,7 +3,7 @@
  * note are tied to it.
  */
 import type { PortalPerson, TypedFields } from '../page.ts';
-import { html, type Html, type HtmlValue } from '../html.ts';
+import { html, type Html, type HtmlValue, textAreaText } from '../html.ts';
 import { hidden, link, attributes } from './elements.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { problemOf } from './notice.ts';
@@ -175,7 +175,7 @@ export function textArea(given: TextArea): Html {
   return field(
     given,
     html`<textarea${names}>
-${value}</textarea>`,
+${textAreaText(value)}</textarea>`,
   );
 }
 

@@ -19,8 +19,11 @@ test('foreign text is cut, in one line, and turns nothing around it', () => {
 });
 
 test('what was typed in several lines stays as it was', () => {
-  const text = textArea({ name: 'spec', label: 'Spec', value: '\na: 1\n</textarea>' }).toString();
-  expect(text).toMatch(/<textarea[^>]*>\n\na: 1\n&lt;\/textarea&gt;<\/textarea>/);
+  const value = `\n"a": '1'\n&amp;\n</textarea><!--`;
+  const text = textArea({ name: 'spec', label: 'Spec', value }).toString();
+  expect(text).toMatch(
+    /<textarea[^>]*>\n\n"a": '1'\n&amp;amp;\n&lt;\/textarea>&lt;!--<\/textarea>/,
+  );
 });
 
 test('what one may not see is not offered', () => {
