@@ -34,12 +34,15 @@ async function importBy(importer: ReceiptImporter, task: Task<ImportOptions>): P
       ? importer.preview(file)
       : importer.import(file, { deliveries, origin: { actor } });
     const list = createList(terminal, { isJson, isDryRun: options.dryRun === true });
-    for await (const one of done) {
-      addTo(tally, one);
-      list.add(one);
-      onProgress(tally.deliveries, deliveries, 'deliveries');
+    try {
+      for await (const one of done) {
+        addTo(tally, one);
+        list.add(one);
+        onProgress(tally.deliveries, deliveries, 'deliveries');
+      }
+    } finally {
+      list.end(); // what was taken before a failure is one document, too
     }
-    list.end();
   } catch (error) {
     throw explain(error, options.dryRun ? 0 : tally.deliveries);
   }

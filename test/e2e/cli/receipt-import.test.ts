@@ -5,6 +5,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
+import { connectTo } from '../../support/stores.ts';
 import { writeMigratedStore } from '../../support/migrated-store.ts';
 import { runHere } from '../support/command.ts';
 import { configFile } from '../support/process.ts';
@@ -25,7 +26,7 @@ function setUp() {
     return runHere(['receipt', 'import', file, ...given, '--config', config]);
   };
   const list = async () => (await runHere(['receipt', 'list', '--config', config])).stdout;
-  return { file, run, list };
+  return { store, file, run, list };
 }
 
 const OPTIONS = ['--partner', 'crm-one', '--path', 'deletions'];
@@ -133,4 +134,23 @@ test('a file without a delivery is said to hold none', async () => {
   });
   const { stdout } = await run(...OPTIONS, '--json');
   expect(JSON.parse(stdout)).toEqual({ receipts: [] });
+});
+
+test('what was taken before the store failed is one JSON document', async () => {
+  const { store, file, run } = setUp();
+  const database = connectTo(store);
+  await database.exec(
+    `CREATE TRIGGER full BEFORE INSERT ON receipt WHEN (SELECT count(*) FROM receipt) = 100
+     BEGIN SELECT RAISE(ABORT, 'full'); END`,
+  );
+  const lines = Array.from({ length: 101 }, (_, at) => ({
+    eventType: 'gone',
+    eventId: `${at}`,
+    leadId: '7',
+  }));
+  writeFileSync(file, JSON.stringify(lines));
+  const { code, stdout, stderr } = await run(...OPTIONS, '--json');
+  expect([code, stderr]).toEqual([1, expect.stringContaining('CONSTRAINT_TRIGGER')]);
+  const { receipts } = JSON.parse(stdout) as { receipts: unknown[] };
+  expect(receipts).toHaveLength(100);
 });
