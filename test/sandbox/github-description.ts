@@ -21,7 +21,13 @@ const description = JSON.parse(readFileSync(source, 'utf8')) as {
   'x-webhooks': Record<string, { post: { requestBody: Content } }>;
 };
 
-const ajv = new Ajv({ strict: false, validateSchema: false, allErrors: true });
+const ajv = new Ajv({
+  strict: false,
+  validateSchema: false,
+  allErrors: true,
+  // Of what is asked once or twice, quick code is not worth making.
+  code: { optimize: false },
+});
 (addFormatsModule as unknown as (ajv: Ajv) => void)(ajv);
 ajv.addFormat('uri-template', true);
 ajv.addFormat('int64', true);
@@ -37,29 +43,18 @@ function tolerant(value: unknown): unknown {
   return nullable === true ? { anyOf: [{ type: 'null' }, schema] } : schema;
 }
 
-/** The names of all component schemas that a schema leads to. */
-function leadsTo(schema: unknown, names = new Set<string>()): Set<string> {
-  for (const [, name = ''] of JSON.stringify(schema).matchAll(
-    /"#\/components\/schemas\/([^"]+)"/g,
-  )) {
-    if (names.has(name)) continue;
-    names.add(name);
-    leadsTo(description.components.schemas[name], names);
-  }
-  return names;
+/** Whatever its schemas lead to is compiled once for all of them. */
+ajv.addSchema({ $id: 'description', components: tolerant(description.components) as Node });
+
+function compile(schema: Node): ValidateFunction {
+  const text = JSON.stringify(tolerant(schema)).replaceAll('"#/', '"description#/');
+  return ajv.compile(JSON.parse(text) as Node);
 }
 
 const validators = new Map<Node, ValidateFunction>();
 
 function problemsOf(schema: Node, value: unknown): string[] {
-  const known = validators.get(schema);
-  const schemas = Object.fromEntries(
-    known
-      ? []
-      : [...leadsTo(schema)].map((name) => [name, tolerant(description.components.schemas[name])]),
-  );
-  const validate =
-    known ?? ajv.compile({ allOf: [tolerant(schema)], components: { schemas } } as Node);
+  const validate = validators.get(schema) ?? compile(schema);
   validators.set(schema, validate);
   if (validate(value)) return [];
   return (validate.errors ?? []).map(
