@@ -84,7 +84,7 @@ describe('a store with another beginning is refused by name and stays as it is, 
       ['serve', '--port', '0'],
       ['consumer', 'list'],
     ]) {
-      const end = await runTrackport([...command, '--config', config]);
+      const end = await runHere([...command, '--config', config]);
       expectMessage(end);
       expect(end.code).toBe(2);
       expect(end.stderr).toContain(`The store ${file} cannot be used: `);
@@ -126,7 +126,7 @@ describe('a store that cannot be used is told in one line, exit 1', () => {
     const handle = new BetterSqlite3(file);
     handle.exec("INSERT INTO migration VALUES (9999, '9999_later', 'breaking', 0)");
     handle.close();
-    const end = await runTrackport(['serve', '--config', config, '--port', '0']);
+    const end = await runHere(['serve', '--config', config, '--port', '0']);
     expectOneLine(end, file);
     expect(end.stderr).toContain('9999_later');
     expect(end.stderr).toContain('Run that version, or restore a backup');
@@ -138,7 +138,7 @@ describe('a store that cannot be used is told in one line, exit 1', () => {
   ])('%s', async (_name, fileOf) => {
     const file = fileOf();
     const config = configFile({ tracker, store: { url: `sqlite:${file}` } });
-    const end = await runTrackport(['serve', '--port', '0', '--config', config]);
+    const end = await runHere(['serve', '--port', '0', '--config', config]);
     expectOneLine(end, file);
     expect(end.stdout).toBe('');
   });
