@@ -4,7 +4,7 @@ import { describe, simulateMany } from './many.ts';
 import { bugs } from './planted/bugs.ts';
 import { plant } from './planted/find.ts';
 
-const SEEDS = 80;
+const SEEDS = 48;
 const SEEDS_ON_POSTGRES = 4;
 /**
  * Seeds whose histories had a violation once. Each mistake has a test of its own where it was mended, for another line of
