@@ -4,7 +4,8 @@ import { expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { temporaryFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
-import { configFile, listening, runTrackport, trackport } from '../support/process.ts';
+import { runHere } from '../support/command.ts';
+import { configFile, listening, trackport } from '../support/process.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -44,26 +45,24 @@ test.each([
   const run = trackport(['serve'], { environment });
   await listening(run);
   for (const [who, args] of lines) {
-    const { code, stdout } = await runTrackport(args, { environment });
+    const { code, stdout } = await runHere(args, environment);
     expect([who, code, stdout]).toEqual([who, 0, expect.stringMatching(/^ok: http\S+z 200\n$/)]);
   }
   run.child.kill('SIGTERM');
   await run.exited;
-  const { code, stdout } = await runTrackport(['health', '--json'], { environment });
+  const { code, stdout } = await runHere(['health', '--json'], environment);
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, response: 'ECONNREFUSED' });
 });
 
 test('waits for a service that is about to start', async () => {
   const environment = await configured({});
-  const asked = runTrackport(['health', '--ready', '--wait', '60s'], { environment });
+  const asked = runHere(['health', '--ready', '--wait', '60s'], environment);
   await listening(trackport(['serve'], { environment }));
   expect(await asked).toMatchObject({ code: 0 });
 });
 
 test('a port that nobody can know is a wrong command line', async () => {
-  const { code, stderr } = await runTrackport(['health'], {
-    environment: await configured({ port: 0 }),
-  });
+  const { code, stderr } = await runHere(['health'], await configured({ port: 0 }));
   expect([code, stderr]).toEqual([2, expect.stringContaining('--port')]);
 });

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-import { listening, runTrackport, trackport } from '../support/process.ts';
+import { runHere } from '../support/command.ts';
+import { listening, trackport } from '../support/process.ts';
 import {
   command,
   createWorld,
@@ -90,7 +91,7 @@ test('commands work beside the service, but those that need the store for themse
     ['restore', backup],
     ['store', 'rekey', '--yes'],
   ]) {
-    const end = await runTrackport([...args, '--config', config]);
+    const end = await runHere([...args, '--config', config]);
     expect(end.code).toBe(1);
     expect(end.stderr).toContain(`Process ${run.child.pid} on `);
   }
