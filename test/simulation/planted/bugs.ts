@@ -24,8 +24,8 @@ export const bugs: readonly Bug[] = [
   {
     name: 'a lease without fencing',
     file: 'src/partners/worker/lease-events.ts',
-    from: "`id = @event AND lease_token = @lease AND outcome = 'PENDING'`",
-    to: "`id = @event AND @lease = @lease AND outcome = 'PENDING'`",
+    from: "`id = @event AND lease_token = @leaseToken AND outcome = 'PENDING'`",
+    to: "`id = @event AND @leaseToken = @leaseToken AND outcome = 'PENDING'`",
   },
   {
     name: 'an event before the deletion that claimed its lead',
