@@ -2,25 +2,24 @@ import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Database, Tx } from '#shared/database.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
-import type { SpecDiffer } from './diff/diff-specs.ts';
-import type { SpecChecker } from './spec/finding.ts';
-import { createSpecJobs, type JobOwner, type SpecJobs } from './spec/spec-jobs.ts';
+import {
+  createSpecJobs,
+  type JobOwner,
+  type SpecJobs,
+  type SpecThreads,
+} from './spec/spec-jobs.ts';
 import type { SearchVersions } from './reading/search.ts';
-import type { RenderSpecYaml } from './spec/spec-yaml.ts';
 import type { ReadRecord } from './usage/record-reads.ts';
 import { coreSources, coreTypes, type VersionView } from './version/artifact.ts';
 import type { Words } from './version/content-check.ts';
 
 /** The catalog, as its use cases work on it. The rules are those in force. */
-export type Catalog = {
+export type Catalog = SpecJobs & {
   db: Database;
   /** Full text as the engine of the store reads it. */
   search: SearchVersions;
   clock: Pick<Clock, 'now'>;
   cursors: CursorSealer;
-  checkSpec: SpecJobs['checkSpec'];
-  diffSpecs: SpecJobs['diffSpecs'];
-  renderSpecYaml: RenderSpecYaml;
   /** Counts reads of versions. */
   usage: ReadRecord;
   words: Words;
@@ -61,16 +60,13 @@ export type CatalogRules = Words &
 export type CatalogOptions = Omit<
   Catalog,
   'words' | 'publicWorkspaces' | 'findings' | 'compatibility' | keyof SpecJobs
-> & {
-  checkSpec: SpecChecker;
-  diffSpecs: SpecDiffer;
-  rules: () => CatalogRules;
-};
+> &
+  SpecThreads & { rules: () => CatalogRules };
 
-export function createCatalog({ rules, checkSpec, diffSpecs, ...others }: CatalogOptions): Catalog {
+export function createCatalog({ rules, ...others }: CatalogOptions): Catalog {
   return {
     ...others,
-    ...createSpecJobs({ checkSpec, diffSpecs }),
+    ...createSpecJobs(others),
     get words() {
       const { types, sources } = rules();
       return { types: [...coreTypes, ...types], sources: [...coreSources, ...sources] };

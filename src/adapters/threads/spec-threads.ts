@@ -1,18 +1,11 @@
-import { diffSpecs, type SpecDiffer } from '#catalog/diff/diff-specs.ts';
-import type { Finding, SpecChecker } from '#catalog/spec/finding.ts';
-import type { RenderSpecYaml } from '#catalog/spec/spec-yaml.ts';
+import { diffSpecs } from '#catalog/diff/diff-specs.ts';
+import type { Finding } from '#catalog/spec/finding.ts';
+import type { SpecThreads } from '#catalog/spec/spec-jobs.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { entryUrl } from '#shared/program.ts';
 import type * as checks from './check-functions.ts';
 import { createThread, DEADLINE_MS, isTooCostly, refuseThread } from './thread.ts';
 import type * as functions from './spec-functions.ts';
-
-/** Work on whole specs. */
-export type SpecThreads = {
-  checkSpec: SpecChecker;
-  diffSpecs: SpecDiffer;
-  renderSpecYaml: RenderSpecYaml;
-};
 
 /**
  * Works on specs in threads, whatever their size: a schema of others takes seconds for 16 KB that are made

@@ -225,7 +225,7 @@ function refuseAbsent(): never {
 
 function refuseLoad(): never {
   throw new TrackportError('overloaded', {
-    detail: 'Too many large bodies wait for their turn.',
+    detail: 'Too much large work waits for its turn: bodies or specs.',
     retryAfterSeconds: DEADLINE_MS / SECOND,
   });
 }

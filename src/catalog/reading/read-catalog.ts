@@ -3,6 +3,7 @@ import { listAuditOf } from '#shared/audit.ts';
 import type { Statements } from '#shared/database.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { type Listed, type Page, type PageRequest, readPage } from '#shared/pagination/page.ts';
+import type { JobOwner } from '../spec/spec-jobs.ts';
 import type { SpecFormat } from '../spec/spec-yaml.ts';
 import {
   foldId,
@@ -133,18 +134,19 @@ type SpecView = { view: VersionView; format: SpecFormat; text: string };
  * Reads the spec alone; without `version`, of the version that a read returns. JSON is the text that is
  * stored, and comes also in the place of YAML that would be longer than 16 Mi characters.
  * @throws {artifact-not-found} @throws {no-published-version}
- * @throws {not-found} when the version has no spec @throws {overloaded}
+ * @throws {not-found} when the version has no spec
+ * @throws {quota-exceeded} @throws {overloaded}
  */
 export async function readSpec(
   { db, renderSpecYaml }: Catalog,
-  reader: Reader,
+  reader: JobOwner,
   { format, ...ref }: VersionRef & { format: SpecFormat },
 ): Promise<SpecView> {
   const view = await readView(db, reader, { ...ref, withSpec: true });
   const { record, specText } = view;
   if (specText === undefined)
     throw new TrackportError('not-found', { detail: `Version ${record.version} has no spec.` });
-  const yaml = format === 'yaml' ? await renderSpecYaml(specText, reader.signal) : undefined;
+  const yaml = format === 'yaml' ? await renderSpecYaml(specText, reader) : undefined;
   return yaml === undefined
     ? { view, format: 'json', text: specText }
     : { view, format: 'yaml', text: yaml };

@@ -5,9 +5,17 @@ import { TrackportError } from '#shared/errors.ts';
 import type { Changes } from '../diff/changes.ts';
 import type { SpecDiffer, SpecPair } from '../diff/diff-specs.ts';
 import type { Finding, SpecChecker } from './finding.ts';
+import type { RenderSpecYaml } from './spec-yaml.ts';
 
 /** Caller that waits for a job. Quotas count by `subject`. */
 export type JobOwner = { workspaceId: string; subject: string; signal?: AbortSignal };
+
+/** The work on whole specs, wherever it is done. */
+export type SpecThreads = {
+  checkSpec: SpecChecker;
+  diffSpecs: SpecDiffer;
+  renderSpecYaml: RenderSpecYaml;
+};
 
 /** Work on whole specs, which takes seconds at worst. */
 export type SpecJobs = {
@@ -15,6 +23,8 @@ export type SpecJobs = {
   checkSpec: (specText: string, owner: JobOwner) => Promise<Finding[]>;
   /** `too-costly`: the pair takes too much, and is not tried again. @throws as `checkSpec` does */
   diffSpecs: (specs: SpecPair, owner: JobOwner) => Promise<Changes | 'too-costly'>;
+  /** The same. Whoever wants what is being written already waits for that, and it does not count. */
+  renderSpecYaml: (specText: string, owner: JobOwner) => Promise<string | undefined>;
 };
 
 /** Of one owner at a time, so that nobody keeps all others waiting. */
@@ -22,11 +32,9 @@ const JOBS_MAX = 2;
 const REMEMBERED_MAX = 1000;
 
 /** Bounds what one owner can have worked on at a time. */
-export function createSpecJobs(threads: {
-  checkSpec: SpecChecker;
-  diffSpecs: SpecDiffer;
-}): SpecJobs {
+export function createSpecJobs(threads: SpecThreads): SpecJobs {
   const running = new Map<string, number>();
+  const renderings = createRenderings(threads.renderSpecYaml);
   const costly = new LRUCache<string, true>(atMostEntries(REMEMBERED_MAX));
   const run = async <T>({ workspaceId, subject }: JobOwner, work: () => Promise<T>): Promise<T> => {
     const key = JSON.stringify([workspaceId, subject]);
@@ -50,7 +58,45 @@ export function createSpecJobs(threads: {
         if (compared === 'too-costly') costly.set(nameOf(specs), true);
         return compared;
       }),
+    renderSpecYaml: (specText, owner) =>
+      renderings.join(specText, owner) ?? run(owner, () => renderings.begin(specText, owner)),
   };
+}
+
+/** `unread` is aborted when all its readers have hung up. */
+type Rendering = { yaml: Promise<string | undefined>; readers: number; unread: AbortController };
+
+type Reading = Pick<JobOwner, 'signal'>;
+
+/** Renderings under way, one for all who want the same. */
+function createRenderings(renderSpecYaml: RenderSpecYaml) {
+  const underWay = new Map<string, Rendering>();
+  const end = (specText: string, rendering: Rendering): void => {
+    if (underWay.get(specText) === rendering) underWay.delete(specText);
+  };
+  const join = (specText: string, { signal }: Reading): Rendering['yaml'] | undefined => {
+    const rendering = underWay.get(specText);
+    if (!rendering) return undefined;
+    rendering.readers += 1;
+    const leave = (): void => {
+      rendering.readers -= 1;
+      if (rendering.readers > 0) return;
+      end(specText, rendering);
+      rendering.unread.abort();
+    };
+    signal?.addEventListener('abort', leave, { once: true });
+    if (signal?.aborted === true) leave();
+    return rendering.yaml;
+  };
+  const begin = (specText: string, reading: Reading): Rendering['yaml'] => {
+    const unread = new AbortController();
+    const yaml = renderSpecYaml(specText, unread.signal).finally(() => end(specText, rendering));
+    const rendering = { yaml, readers: 0, unread };
+    underWay.set(specText, rendering);
+    void join(specText, reading);
+    return yaml;
+  };
+  return { join, begin };
 }
 
 function nameOf({ before = '', after = '' }: SpecPair): string {
@@ -59,7 +105,7 @@ function nameOf({ before = '', after = '' }: SpecPair): string {
 
 function refuseJob(): never {
   throw new TrackportError('quota-exceeded', {
-    detail: `${JOBS_MAX} comparisons or checks of specs of yours are under way already. Wait for one of them.`,
+    detail: `${JOBS_MAX} comparisons, checks or YAML renderings of your specs are under way already. Wait for one of them.`,
     retryAfterSeconds: 5,
   });
 }

@@ -91,6 +91,7 @@ test('only so many jobs wait', async () => {
   const waiting = Array.from({ length: 32 }, (_, at) => thread.run('echo', at));
   await expect(thread.run('echo', 32)).rejects.toMatchObject({
     code: 'overloaded',
+    detail: 'Too much large work waits for its turn: bodies or specs.',
     retryAfterSeconds: 5,
   });
   expect(await Promise.all(waiting)).toEqual(waiting.map((_, at) => at));

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { DAY } from '#shared/clock.ts';
 import { catalogRules } from '../../../support/catalog.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { type Call, openWorld } from '../../../support/world.ts';
 
 const content = { type: 'API', owner: 'team-a', title: 'Pet store' };
@@ -52,6 +53,28 @@ test('by Accept it comes as YAML, with every digit', async () => {
   expect(read.headers['etag']).not.toBe(json.headers['etag']);
   const other = { headers: { accept: 'text/html' } };
   expect((await call('GET', '/petstore/spec?version=1.0.0', other)).text).toBe(specText);
+});
+
+test('who asks for the same YAML at once shares it, and of other specs two are written at a time', async () => {
+  const asked: string[] = [];
+  const written = Promise.withResolvers<string>();
+  const renderSpecYaml = (text: string) => {
+    asked.push(text);
+    return written.promise;
+  };
+  const { callCatalog: call } = openWorld({ catalog: { renderSpecYaml } });
+  for (const version of ['1.0.0', '1.1.0', '1.2.0'])
+    await call('POST', '', { body: { ...least, version, spec: { version } } });
+  const read = (version: string) => call('GET', `/petstore/spec?version=${version}`, yaml);
+  const same = Array.from({ length: 5 }, () => read('1.0.0'));
+  const other = read('1.1.0');
+  await eventually(() => expect(asked).toHaveLength(2));
+  const refused = await read('1.2.0');
+  expect([refused.status, refused.body.code]).toEqual([429, 'quota-exceeded']);
+  written.resolve('a: 1\n');
+  for (const { status, text } of await Promise.all([...same, other]))
+    expect([status, text]).toEqual([200, 'a: 1\n']);
+  expect(asked).toHaveLength(2);
 });
 
 test('a big spec is the same as YAML as a small one', async () => {
