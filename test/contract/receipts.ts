@@ -508,7 +508,7 @@ export function describeReceipts(engine: string, open: Open): void {
         const id = await idOf(receipt({ events: [...events, event('still')] }));
         for (const [position, outcome] of outcomes.entries())
           await fixture.settle(id, { position, outcome, attempts: 10, lastError: 'why' });
-        expect(await replayOne(id)).toEqual({ queued: 2, left: { DONE: 1, PENDING: 1 } });
+        expect(await replayOne(id)).toEqual({ queued: 2, notQueued: { DONE: 1, PENDING: 1 } });
         expect(await fixture.stateOf(id)).toMatchObject([
           { outcome: 'PENDING', attempts: 0, dueAt: now, payload: 'bytes of UNMATCHED' },
           { outcome: 'PENDING', attempts: 0, dueAt: now, payload: 'bytes of FAILED' },
@@ -516,7 +516,7 @@ export function describeReceipts(engine: string, open: Open): void {
           { outcome: 'PENDING', dueAt: AT },
         ]);
         expect((await readReceipt(store.db, id))?.status).toBe('ACCEPTED');
-        expect(await replayOne(id)).toEqual({ queued: 0, left: { DONE: 1, PENDING: 3 } });
+        expect(await replayOne(id)).toEqual({ queued: 0, notQueued: { DONE: 1, PENDING: 3 } });
         expect(await fixture.auditOf(`receipt/${id}`)).toEqual([
           entryFor(`receipt/${id}`, { queued: 2 }),
         ]);
@@ -533,13 +533,13 @@ export function describeReceipts(engine: string, open: Open): void {
           await fixture.settle(id, { outcome });
           ids.push(id);
         }
-        expect(await replayThese({ outcome: 'DONE' })).toEqual({ queued: 0, left: {} });
-        expect(await replayThese({ partnerId: 'crm-two' })).toEqual({ queued: 0, left: {} });
+        expect(await replayThese({ outcome: 'DONE' })).toEqual({ queued: 0, notQueued: {} });
+        expect(await replayThese({ partnerId: 'crm-two' })).toEqual({ queued: 0, notQueued: {} });
         expect(await replayThese({ outcome: 'FAILED', since: AT })).toEqual({
           queued: 1,
-          left: {},
+          notQueued: {},
         });
-        expect(await replayThese({})).toEqual({ queued: 1, left: {} });
+        expect(await replayThese({})).toEqual({ queued: 1, notQueued: {} });
         const statuses = await Promise.all(
           ids.map(async (id) => (await readReceipt(store.db, id))?.status),
         );
@@ -575,17 +575,20 @@ export function describeReceipts(engine: string, open: Open): void {
         expect(await purgeReceipts(store.db, AT + 50)).toMatchObject({ payloads: 0 });
         expect(await purgeReceipts(store.db, AT + 51)).toMatchObject({ payloads: 1 });
         await fixture.settle(id, { position: 1, outcome: 'FAILED', at: AT + 60 });
-        expect(await replayThese({ partnerId: 'crm-two' })).toEqual({ queued: 0, left: {} });
-        const preview = { queued: { FAILED: 1 }, left: { FAILED: 1 } };
+        expect(await replayThese({ partnerId: 'crm-two' })).toEqual({ queued: 0, notQueued: {} });
+        const preview = { queued: { FAILED: 1 }, notQueued: { FAILED: 1 } };
         expect(await previewReplay(store.db, { status: 'FAILED' })).toEqual(preview);
         expect(await previewReplay(store.db, {})).toEqual(preview);
         expect(await previewReplay(store.db, { partnerId: 'crm-two' })).toEqual({
           queued: {},
-          left: {},
+          notQueued: {},
         });
-        expect(await replayThese({ status: 'FAILED' })).toEqual({ queued: 1, left: { FAILED: 1 } });
-        expect(await previewReplay(store.db, {})).toEqual({ queued: {}, left: { FAILED: 1 } });
-        expect(await replayOne(id)).toEqual({ queued: 0, left: { FAILED: 1, PENDING: 1 } });
+        expect(await replayThese({ status: 'FAILED' })).toEqual({
+          queued: 1,
+          notQueued: { FAILED: 1 },
+        });
+        expect(await previewReplay(store.db, {})).toEqual({ queued: {}, notQueued: { FAILED: 1 } });
+        expect(await replayOne(id)).toEqual({ queued: 0, notQueued: { FAILED: 1, PENDING: 1 } });
         expect((await readReceipt(store.db, id))?.events[0]?.outcome).toBe('FAILED');
       });
     });
