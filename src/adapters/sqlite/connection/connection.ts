@@ -17,7 +17,7 @@ export type Connection = StatementRunner & {
    * @see https://www.sqlite.org/pragma.html#pragma_data_version
    */
   version(): number;
-  /** Commits what is begun. @throws {store-unavailable} the file is not in its place any more */
+  /** Commits what is begun. @throws ESTALE the file is not in its place any more */
   commit: () => void;
   /** From now on a statement waits this many milliseconds for another process's lock; before, 5000. */
   waitAtMost(busyTimeoutMs: number): void;

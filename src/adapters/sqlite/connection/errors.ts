@@ -4,6 +4,7 @@ import { BUSY, unavailable } from '#shared/database.ts';
 /** Codes of each kind of failure, by the detail for callers: no path, no statement, no value. */
 const codesByDetail: Record<string, string> = {
   [BUSY]: 'SQLITE_BUSY SQLITE_LOCKED SQLITE_PROTOCOL',
+  'The store was moved, removed, replaced or cut off while it was open.': 'ESTALE',
   'The store has no space left.': 'SQLITE_FULL ENOSPC EDQUOT',
   'The store has no memory left.': 'SQLITE_NOMEM',
   'The store cannot be written.': 'SQLITE_READONLY EROFS',

@@ -68,7 +68,7 @@ export function createPlaceCheck(handle: Database, opened: Stats): () => void {
     const bytesMin = version === before.version ? before.bytes : 1;
     const size = isFile(handle.name, opened) ? statSync(handle.name).size : 0;
     if (size < bytesMin || sidecars.some(({ name, id }) => id && !isFile(name, id)))
-      throw unavailable('The store was moved, removed, replaced or cut off while it was open.');
+      throw Object.assign(new Error('not the file that was opened'), { code: 'ESTALE' });
     before = { version, bytes: Math.min(size, bytes) }; // a VACUUM is in the log alone at first
   };
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, renameSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openThreadedDatabase, type SqliteDatabase } from '#adapters/sqlite/database.ts';
@@ -146,6 +146,20 @@ describe('what fails in the thread', () => {
       cause: { code: 'SQLITE_READONLY' },
     });
     await disturbWriter(path, 'query_only = OFF');
+    await receipts.accept(deletionOf(1));
+  });
+
+  test('because the file was moved away is told as what it is, until it is put back', async () => {
+    const database = threadedDatabase();
+    await database.truncateWal(); // the thread is there
+    const { receipts, path } = await setUp(database);
+    renameSync(path, `${path}.away`);
+    await expect(receipts.accept(deletionOf(1))).rejects.toMatchObject({
+      code: 'store-unavailable',
+      detail: expect.stringContaining('was moved'),
+      retryAfterSeconds: 1,
+    });
+    renameSync(`${path}.away`, path);
     await receipts.accept(deletionOf(1));
   });
 
