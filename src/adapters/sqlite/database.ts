@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
-import type { Database, Listening, Transact } from '#shared/database.ts';
+import type { Database, Transact } from '#shared/database.ts';
 import { systemCodeOf } from '#shared/errors.ts';
 import { createQueue } from '#shared/resilience/queue.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
@@ -24,6 +24,7 @@ export type SqliteDatabase = Database & { readonly handle: BetterSqlite3.Databas
 /** The connection that writes is in this thread. */
 export type LocalDatabase = SqliteDatabase & { readonly writing: Connection };
 
+/** Nobody tells what another process wrote: those who listen look. */
 const LOOK_EVERY_MS = SECOND / 4;
 /** Wait of a command's transactions for another process's lock. */
 const LOCK_WAIT_MS = 5 * SECOND;
@@ -87,7 +88,7 @@ export function createDatabase(reading: Connection, writer: Writer): SqliteDatab
   const { transaction, inTurn } = createWriting(ask, reading);
   /** Looked at once for all reads of one turn of the event loop, at its end: cheap enough for every request. */
   const dataVersion = createNextTurnFlight(async () => guard(() => reading.version()));
-  const looks = new Set<() => void>();
+  const listeners = new Set<() => void>();
   return {
     ...statementsOn(reading),
     run: (...statement) => transaction((tx) => tx.run(...statement)),
@@ -97,11 +98,19 @@ export function createDatabase(reading: Connection, writer: Writer): SqliteDatab
     transaction,
     exclusive: async (work) => {
       const result = await transaction(work);
-      for (const look of looks) look();
+      for (const onNotified of listeners) onNotified();
       return result;
     },
     dataVersion,
-    listen: (_channel, onNotified) => watchVersion(dataVersion, looks, onNotified),
+    listen: (_channel, onNotified) => {
+      listeners.add(onNotified);
+      const timer = setInterval(onNotified, LOOK_EVERY_MS).unref();
+      const close = async (): Promise<void> => {
+        listeners.delete(onNotified);
+        clearInterval(timer);
+      };
+      return { close };
+    },
     truncateWal: () => inTurn(async () => (await ask({ kind: 'truncate-log' })) as boolean),
     close: async () => {
       await inTurn(async () => undefined);
@@ -171,29 +180,5 @@ function createGivingWay(): () => Promise<void> {
     if (performance.now() - since < LOOP_HELD_MAX_MS) return;
     await setImmediate();
     since = performance.now();
-  };
-}
-
-/** Nobody tells what another process wrote: the version of the file says that it did. */
-function watchVersion(
-  dataVersion: () => Promise<number>,
-  looks: Set<() => void>,
-  onChanged: () => void,
-): Listening {
-  let seen: number | undefined;
-  const look = async (): Promise<void> => {
-    const now = await dataVersion();
-    if (now === seen) return;
-    seen = now;
-    onChanged();
-  };
-  const lookNow = (): void => void look().catch(() => undefined);
-  looks.add(lookNow);
-  const timer = setInterval(lookNow, LOOK_EVERY_MS).unref();
-  return {
-    close: async () => {
-      looks.delete(lookNow);
-      clearInterval(timer);
-    },
   };
 }

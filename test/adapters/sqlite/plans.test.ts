@@ -26,6 +26,7 @@ const SWEEPS = [
   'DELETE FROM deletion_name WHERE repository_id', // ends with a crawl
   'UPDATE deletion_name SET repository_id', // named before the repository's number was known
   'FROM deletion_name JOIN directory_key', // the same
+  'UPDATE claim SET released_at', // an operator's, by hand
   'SELECT count(*) AS open', // the queue, for the metrics
 ];
 

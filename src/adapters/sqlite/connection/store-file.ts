@@ -87,10 +87,16 @@ export function isFile(file: string, { dev, ino }: Stats): boolean {
  * @throws {store-unavailable}
  */
 export function refuseMountedFile(file: string, mounts = readMounts()): void {
-  if (!mountPoints(mounts).has(realpathSync(file))) return;
+  const place = realpathSync(file).replaceAll(/[ \t\n\\]/g, toOctal);
+  if (!mounts.split('\n').some((line) => line.split(' ', 5)[4] === place)) return;
   throw unavailable(
     'The file is mounted by itself. Mount its folder: the log of the store lies beside it.',
   );
+}
+
+/** As blanks, tabs, line breaks and backslashes stand in the list. */
+function toOctal(sign: string): string {
+  return `\\${sign.charCodeAt(0).toString(8).padStart(3, '0')}`;
 }
 
 /** Nothing where there is no such list: then nothing is known. */
@@ -100,19 +106,4 @@ function readMounts(): string {
   } catch {
     return '';
   }
-}
-
-/** The fifth field of each line; blanks, tabs, line breaks and backslashes stand there in octal digits. */
-function mountPoints(mounts: string): Set<string | undefined> {
-  return new Set(
-    mounts
-      .split('\n')
-      .map((line) =>
-        line
-          .split(' ', 5)[4]
-          ?.replaceAll(/\\([0-7]{3})/g, (_, digits: string) =>
-            String.fromCharCode(Number.parseInt(digits, 8)),
-          ),
-      ),
-  );
 }
