@@ -15,7 +15,7 @@ import { admitKey } from './key-access.ts';
 export function requireCatalogAccess(app: HttpApp, context: BearerContext): void {
   const byKey = async (exchange: Exchange): Promise<void> => {
     await admitKey(context, exchange, ({ grants }) => grantedWorkspace(grants));
-    await context.backlog.reserve(exchange.request, ANSWER_BYTES_MAX);
+    await context.backlog.reserve(exchange.request, MADE_BYTES);
   };
   app.addHook('onRequest', async (request, reply) => {
     const byToken = (): Promise<void> => authorizeBearer(context, request);
@@ -24,10 +24,20 @@ export function requireCatalogAccess(app: HttpApp, context: BearerContext): void
     const isByKey = authorization === undefined && key !== undefined;
     await (isByKey ? byKey({ request, reply }) : byToken()).catch(challengeForBoth);
   });
+  app.addHook('onSend', async (request, { statusCode }, payload) => {
+    // An error goes out by the room that was reserved: it may be that there is no other.
+    if (statusCode < 400) await context.backlog.settle(request, lengthOf(payload));
+  });
 }
 
-/** Size of the largest version with its spec: the length of an answer shows only when it was made. */
-const ANSWER_BYTES_MAX = 5 * 1024 * 1024;
+/**
+ * Room for an answer until it is made, for its length shows only then: that of the largest spec. So three are made at a
+ * time for one consumer.
+ */
+const MADE_BYTES = 5 * 1024 * 1024;
+
+const lengthOf = (payload: unknown): number =>
+  typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
 
 /** A 401 names every kind of credential that would do. */
 function challengeForBoth(error: unknown): never {

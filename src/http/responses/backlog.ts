@@ -14,7 +14,7 @@ const WAIT_MAX_MS = 10 * SECOND;
 
 type Waiting = { bytes: number; begin: () => void };
 /** Of one consumer, for as long as there is anything. */
-type Account = { bytes: number; waiting: Set<Waiting> };
+type Account = { bytes: number; waiting: Waiting[] };
 
 /**
  * Responses that consumers have been sent and have not read. They must not fill the memory: no further one is made
@@ -30,8 +30,13 @@ export type Backlog = {
     bytes: number,
     send: (hasWaited: boolean) => T | Promise<T>,
   ): T | Promise<T>;
-  /** Takes the room for the response to this request ahead, where its length is not known before it is made. */
+  /** Takes room ahead for the response to this request, where its length is not known before it is made. */
   reserve(request: FastifyRequest, bytes: number): Promise<void>;
+  /**
+   * Takes the room for the response that it was reserved for, in place of that, now that it is made: in front of all that
+   * wait, for it is held meanwhile. Nothing where none was reserved.
+   */
+  settle(request: FastifyRequest, bytes: number): Promise<void>;
   /** Takes the room for a part of a response. Call what it gives when the part was read. */
   take(request: FastifyRequest, bytes: number): Promise<() => void>;
 };
@@ -40,22 +45,22 @@ export function createBacklog(): Backlog {
   const accounts = new Map<string, Account>();
   const turn = createTurns(BYTES_A_TURN);
   /** Takes the room: undefined where there is some now. */
-  const take = (request: FastifyRequest, bytes: number) => {
+  const take = (request: FastifyRequest, bytes: number, isFirst = false) => {
     const { consumerId } = keyHolderOf(request).principal;
-    const account = accounts.get(consumerId) ?? { bytes: 0, waiting: new Set() };
+    const account = accounts.get(consumerId) ?? { bytes: 0, waiting: [] };
     accounts.set(consumerId, account);
     const giveBack = (): void => {
       change(account, -bytes);
       if (account.bytes === 0) accounts.delete(consumerId);
     };
-    return { room: takeRoom(account, request, bytes), giveBack };
+    return { room: takeRoom(account, request, { bytes, isFirst }), giveBack };
   };
+  /** By a request: gives back the room that is reserved for it. */
+  const reserved = new WeakMap<FastifyRequest, () => void>();
   const send: Backlog['send'] = (request, bytes, work) => {
     const { room, giveBack } = take(request, bytes);
     const begin = () => {
-      const { responseOut } = request;
-      if (responseOut?.closed === true) giveBack();
-      else responseOut?.once('close', giveBack);
+      atClose(request, giveBack);
       return work(room !== undefined);
     };
     if (!room && bytes <= SHORT_BYTES_MAX) return begin();
@@ -65,7 +70,24 @@ export function createBacklog(): Backlog {
   };
   return {
     send,
-    reserve: async (request, bytes) => send(request, bytes, () => undefined),
+    reserve: async (request, bytes) => {
+      const { room, giveBack } = take(request, bytes);
+      await room;
+      reserved.set(request, giveBack);
+      atClose(request, () => {
+        if (reserved.delete(request)) giveBack();
+      });
+      await turn(bytes);
+    },
+    settle: async (request, bytes) => {
+      const giveBack = reserved.get(request);
+      if (!giveBack) return;
+      reserved.delete(request);
+      const sent = take(request, bytes, true);
+      giveBack();
+      await sent.room;
+      atClose(request, sent.giveBack);
+    },
     take: async (request, bytes) => {
       const { room, giveBack } = take(request, bytes);
       await room;
@@ -74,26 +96,30 @@ export function createBacklog(): Backlog {
   };
 }
 
+function atClose({ responseOut }: FastifyRequest, done: () => void): void {
+  if (responseOut?.closed === true) done();
+  else responseOut?.once('close', done);
+}
+
 function hasRoom(account: Account, bytes: number): boolean {
   return account.bytes === 0 || account.bytes + bytes <= BACKLOG_BYTES_MAX;
 }
 
-/** Those that wait begin in the order in which they came. */
+/** Those that wait begin in their order. */
 function change(account: Account, bytes: number): void {
   account.bytes += bytes;
-  for (const next of account.waiting) {
-    if (!hasRoom(account, next.bytes)) return;
-    next.begin();
-  }
+  const { waiting } = account;
+  for (let [next] = waiting; next && hasRoom(account, next.bytes); [next] = waiting) next.begin();
 }
 
 /** Undefined: there is room now, and it is taken. */
 function takeRoom(
   account: Account,
   { responseOut }: FastifyRequest,
-  bytes: number,
+  { bytes, isFirst }: { bytes: number; isFirst: boolean },
 ): Promise<void> | undefined {
-  if (account.waiting.size === 0 && hasRoom(account, bytes)) {
+  const { waiting } = account;
+  if ((isFirst || waiting.length === 0) && hasRoom(account, bytes)) {
     account.bytes += bytes;
     return undefined;
   }
@@ -101,14 +127,19 @@ function takeRoom(
   const own: Waiting = {
     bytes,
     begin: () => {
-      account.waiting.delete(own);
+      leave();
       account.bytes += bytes;
       resolve();
     },
   };
-  account.waiting.add(own);
+  const leave = (): boolean => {
+    const place = waiting.indexOf(own);
+    return waiting.splice(place, place < 0 ? 0 : 1).length > 0;
+  };
+  if (isFirst) waiting.unshift(own);
+  else waiting.push(own);
   const giveUp = (): void => {
-    if (!account.waiting.delete(own)) return;
+    if (!leave()) return;
     reject(refusal());
     change(account, 0);
   };
@@ -122,7 +153,8 @@ function takeRoom(
 
 function refusal(): TrackportError {
   return new TrackportError('quota-exceeded', {
-    detail: 'Too many answers wait for this consumer to read them. Read them, and then ask again.',
+    detail:
+      'Too many answers to this consumer are made, or wait to be read. Read them, and then ask again.',
     retryAfterSeconds: 5,
   });
 }

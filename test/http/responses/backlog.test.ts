@@ -7,8 +7,13 @@ import { afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createBacklog } from '#http/responses/backlog.ts';
 import type { LeadFeed } from '#leads/lead-feed/lead-feed.ts';
 import type { Lead, LeadList } from '#leads/model/lead-out.ts';
+import type { HttpApp } from '#http/context.ts';
+import { DAY } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { eventually } from '../../support/eventually.ts';
+import { petstore } from '../../support/catalog.ts';
+import { origin } from '../../access/support.ts';
+import { openWorld } from '../../support/world.ts';
 import { buildTestApp } from '../../support/http/app.ts';
 import { fakeLeads, GOOD_KEY, someLead } from '../../support/http/leads.ts';
 
@@ -63,7 +68,10 @@ async function openService() {
       return { value: { ...lead }, cache: { outcome: 'hit', ageMs: 0, ttlMs: 1 } };
     },
   };
-  const app = buildTestApp({ ...leads, leads: { reader, leadFeed } as never });
+  return listen(buildTestApp({ ...leads, leads: { reader, leadFeed } as never }));
+}
+
+async function listen(app: HttpApp) {
   onTestFinished(() => app.close());
   const responses: { writableLength: number }[] = [];
   app.server.prependListener('request', (_request, response) => responses.push(response));
@@ -72,12 +80,16 @@ async function openService() {
   return { port: (app.server.address() as AddressInfo).port, responses, waiting };
 }
 
-async function ask(port: number, path: string, times: number): Promise<Socket> {
+async function ask(port: number, path: string, times: number, key = GOOD_KEY): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   socket.pause();
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${GOOD_KEY}\r\n\r\n`.repeat(times));
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${key}\r\nAccept: application/yaml\r\n\r\n`.repeat(
+      times,
+    ),
+  );
   return socket;
 }
 
@@ -114,6 +126,30 @@ test.each(paths)(
     expect(waiting()).toBe(0);
   },
 );
+
+test('specs as YAML that nobody reads hold 16 MiB at most, and all come when they are read', async () => {
+  const renderSpecYaml = async () => 'x'.repeat(9 * MIB);
+  const { app, access, callCatalog } = openWorld({ catalog: { renderSpecYaml } });
+  await callCatalog('POST', '', { body: { ...petstore, version: '1.0.0', spec: {} } });
+  const grants = [{ action: 'catalog:read' as const, workspace: 'default' }];
+  const input = { name: 'docs', grants, expiresInMs: DAY };
+  const { issued } = await access.consumers.create(input, origin);
+  const { port, responses, waiting } = await listen(app);
+  const path = '/api/v1/catalog/petstore/spec?version=1.0.0';
+  const asking = Array.from({ length: 8 }, () => ask(port, path, 1, issued.key.reveal()));
+  const sockets = await Promise.all(asking);
+  await eventually(() => expect(responses).toHaveLength(8));
+  await eventually(() => expect(waiting()).toBeGreaterThan(MIB));
+  for (let turns = 0; turns < 100; turns += 1) {
+    await nextTurn();
+    expect(waiting()).toBeLessThan(BACKLOG_MAX);
+  }
+  const statuses = sockets.map(async (socket) => {
+    const [head] = (await once(socket.setEncoding('latin1').resume(), 'data')) as [string];
+    return head.slice(0, STATUS.length);
+  });
+  expect(await Promise.all(statuses)).toEqual(Array(8).fill(STATUS));
+});
 
 test('others are served while one consumer reads nothing, and what it has hung up on counts no more', async () => {
   const { port, waiting } = await openService();
@@ -161,10 +197,49 @@ test('a stream shows nothing that was claimed since it was read', async () => {
   expect(events).not.toContain('"id":"2"');
 });
 
-test('a stream that has waited for room leaves nothing at its response', async () => {
-  const backlog = createBacklog();
+/** A call of one consumer. */
+function newCall() {
   const responseOut = new EventEmitter();
   const request = { responseOut, keyHolder: { principal: { consumerId: 'c' } } } as never;
+  return { request, responseOut };
+}
+
+test('a short response that room was reserved for keeps no other waiting once it is made', async () => {
+  const backlog = createBacklog();
+  const calls = Array.from({ length: 4 }, () => newCall().request);
+  const begun: number[] = [];
+  const begin = async (at: number): Promise<void> => {
+    await backlog.reserve(calls[at] ?? ({} as never), 5 * MIB);
+    begun.push(at);
+  };
+  const all = [0, 1, 2, 3].map(begin);
+  await eventually(() => expect(begun).toEqual([0, 1, 2]));
+  await backlog.settle(calls[1] ?? ({} as never), 100);
+  await Promise.all(all);
+  expect(begun).toEqual([0, 1, 2, 3]);
+});
+
+test('a response that is longer than what was reserved waits for room, in front of all others', async () => {
+  const backlog = createBacklog();
+  const [unread, long, later] = [newCall(), newCall(), newCall()];
+  const done: string[] = [];
+  void backlog.send(unread.request, 10 * MIB, () => done.push('unread'));
+  await backlog.reserve(long.request, 5 * MIB);
+  const reserved = backlog.reserve(later.request, 5 * MIB).then(() => done.push('later'));
+  const settled = backlog.settle(long.request, 12 * MIB).then(() => done.push('long'));
+  for (let turns = 0; turns < 20; turns += 1) await nextTurn();
+  expect(done).toEqual(['unread']);
+  unread.responseOut.emit('close');
+  await settled;
+  for (let turns = 0; turns < 20; turns += 1) await nextTurn();
+  expect(done).toEqual(['unread', 'long']);
+  long.responseOut.emit('close');
+  await reserved;
+});
+
+test('a stream that has waited for room leaves nothing at its response', async () => {
+  const backlog = createBacklog();
+  const { request, responseOut } = newCall();
   let wasRead = await backlog.take(request, BACKLOG_MAX);
   for (let parts = 0; parts < 20; parts += 1) {
     const next = backlog.take(request, BACKLOG_MAX);
