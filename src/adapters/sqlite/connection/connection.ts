@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
-import { BUSY, unavailable } from '#shared/database.ts';
 import { guard } from './errors.ts';
 import { createRunner, type StatementRunner } from './statements.ts';
-import { createPlaceCheck, createPrivately, isFile, refuseMountedFile } from './store-file.ts';
+import { createPlaceCheck, createPrivately, refuseMountedFile } from './store-file.ts';
 
 /** Wait of a statement for another process's lock, and of the thread that it runs in. */
 const BUSY_TIMEOUT_MS = 5 * SECOND;
@@ -49,10 +48,7 @@ export function openConnection(path: string): Connection {
     const handle = new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       configure(handle);
-      // A first look takes the lock that is held for as long as the connection lives. A file that a
-      // restore replaced before that is not the store.
-      handle.pragma('schema_version');
-      if (!isFile(path, opened)) throw unavailable(BUSY);
+      handle.pragma('schema_version'); // takes the lock that is held for as long as the connection lives
       return wrap(handle, createPlaceCheck(handle, opened));
     } catch (error) {
       handle.close();

@@ -74,7 +74,7 @@ export function createPlaceCheck(handle: Database, opened: Stats): () => void {
 }
 
 /** True while the path leads to that file. */
-export function isFile(file: string, { dev, ino }: Stats): boolean {
+function isFile(file: string, { dev, ino }: Stats): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   return found?.ino === ino && found.dev === dev;
 }
