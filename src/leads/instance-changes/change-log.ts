@@ -78,7 +78,7 @@ const APPEND = `
 
 const REMOVE_OLD = 'DELETE FROM change_batch WHERE position <= @upTo';
 
-const CHANNEL = 'trackport_changes';
+const CHANNEL = 'trackport_instances';
 
 /** Heard when this transaction is committed. */
 const NOTIFY = `NOTIFY ${CHANNEL}`;
