@@ -218,10 +218,17 @@ export function describeWork(engine: string, open: Open): void {
         await reschedule(store.db, a as WorkItem, { ...refused, dueAt: 48 });
         await reschedule(store.db, event as WorkItem, { ...refused, dueAt: 45 });
         await giveBack(store.db, b as WorkItem);
-        const payloads = async (limit: number, among?: number) => {
-          const items = await leaseEvents(store, 'match', { now: 50, limit, among });
+        const payloads = async (limit: number, among?: number, except = new Set<number>()) => {
+          const choice = among === undefined ? undefined : { among, except };
+          const items = await leaseEvents(store, 'match', {
+            now: 50,
+            limit,
+            ...(choice && { choice }),
+          });
           return items.map(({ payload }) => payload?.toString());
         };
+        const all = [a, b, event].map((item) => (item as WorkItem).event);
+        expect(await payloads(1, 3, new Set(all))).toEqual([]);
         expect(await payloads(1, 3)).toEqual(['b']);
         expect(await payloads(1, 3)).toEqual(['event']);
         expect(await payloads(9)).toEqual(['a']);

@@ -118,6 +118,7 @@ async function runUntilStopped(
     const running = await start(stopping.signal);
     hangups.reloadWith(() => running.reload());
     await stopSignal;
+    hangups.reloadWith(() => undefined); // what stops takes nothing over
     await running.stop();
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;

@@ -77,11 +77,14 @@ const FORGET_LEASES = `
 
 const CAME_AGAIN = "SELECT id AS event FROM event WHERE outcome = 'PENDING' AND again > 0";
 
-const DUE_NOW = `
+const dueNow = (errors: string): string => `
   UPDATE event SET due_at = @now
   WHERE outcome = 'PENDING' AND due_at > @now
-    AND (progress IS NULL OR last_error IN ('partner-unknown', 'tracker-limited')
+    AND (progress IS NULL OR last_error IN (${errors})
       OR stage = 'match' AND progress ->> 'missedSince' IS NULL)`;
+const DUE_AT_START = dueNow("'partner-unknown', 'tracker-limited'");
+/** A refusal spends a try at each start, too, unless something has changed. */
+const DUE_NOW = dueNow("'partner-unknown', 'tracker-limited', 'forbidden'");
 
 const GIVE_BACK = `
   UPDATE event SET lease_token = NULL, lease_until = NULL WHERE ${IS_MINE}`;
@@ -101,9 +104,12 @@ const EVENT_LEASE_MS = 25 * SECOND;
 /** An event that is due, as it is stored. */
 type DueRow = Omit<WorkItem, 'progress' | 'leaseToken'> & { progress?: string; isRefused: boolean };
 
+/** Events that are chosen from: so many of those that go first, and of these none that is an exception. */
+export type Choice = { among: number; except: Set<number> };
+
 /**
  * Leases up to `limit` due events of a stage: deletions that redact or delete go before the other ones, and those
- * before events; then oldest due first. Of `among`, which go first so, those are leased that were not refused before,
+ * before events; then oldest due first. Of the `choice`, which go first so, those are leased that were not refused before,
  * and then those that have been due for longest. `aheadMaxMs` is the longest wait that there is: what is due later was stored by
  * a clock that was ahead, and is due now. While another instance than `instance` has the right to work, nothing is
  * leased. `sealer` opens the bytes of events. @throws {store-unavailable} and then nothing has changed, here and below
@@ -114,9 +120,9 @@ export async function leaseEvents(
   {
     now,
     limit,
-    among = limit,
+    choice: { among, except } = { among: limit, except: new Set() },
     aheadMaxMs,
-  }: { now: number; limit: number; among?: number; aheadMaxMs?: number },
+  }: { now: number; limit: number; choice?: Choice; aheadMaxMs?: number },
 ): Promise<readonly WorkItem[]> {
   const latest = aheadMaxMs === undefined ? undefined : now + aheadMaxMs;
   const due = { stage, now, limit: among, latest };
@@ -127,7 +133,8 @@ export async function leaseEvents(
     if (await tx.get(WORKED_ON_BY_OTHER, { instance })) return [];
     if (await tx.get(TOO_LATE, due)) await tx.run(DUE_TOO_LATE, due);
     const next = await tx.all<DueRow>(DUE, due);
-    const rows = among > limit ? next.sort(byRefusal).slice(0, limit) : next;
+    const left = next.filter(({ event }) => !except.has(event));
+    const rows = among > limit ? left.sort(byRefusal).slice(0, limit) : left;
     const events = rows.map(({ event }) => event);
     if (rows.length > 0) send(tx, LEASE, { events, token, until: now + EVENT_LEASE_MS });
     return rows;
@@ -178,13 +185,13 @@ export async function forgetLeases(
     await tx.run(FORGET_LEASES);
     for (const { event } of await tx.all<{ event: number }>(CAME_AGAIN))
       await tx.run(REQUEUE_REPEATED, { event, leaseToken: undefined });
-    send(tx, DUE_NOW, { now });
+    send(tx, DUE_AT_START, { now });
   });
 }
 
 /**
  * Has due at once what another configuration may let through: what nobody has begun, what lacked its partner, and what
- * waits for the tracker. Who found nobody is looked for again when no replica can lag any more.
+ * waits for the tracker or was refused by it. Who found nobody is looked for again when no replica can lag any more.
  */
 export async function makeDue(db: Database, now: number): Promise<void> {
   await db.exclusive((tx) => tx.run(DUE_NOW, { now }));
@@ -261,7 +268,7 @@ const LOOK_EVERY_MS = 5 * SECOND;
 /** Takes events from the store, and sees to it that none stays taken when the store fails half-way. */
 export type Leasing = {
   /** @see leaseEvents */
-  lease(stage: Stage, limit: number, among?: number): Promise<readonly WorkItem[]>;
+  lease(stage: Stage, limit: number, choice?: Choice): Promise<readonly WorkItem[]>;
   /** Works on leased items: when that throws, they are given back before the next are leased. */
   workOn<T>(items: readonly WorkItem[], work: () => Promise<T>): Promise<T>;
   /** Time until an event of the stage is due, 5 s at most; in ms. @throws {store-unavailable} */
@@ -292,9 +299,9 @@ export function createLeasing({
     unreturned = unreturned.filter((item) => !items.includes(item));
   };
   return {
-    lease: async (stage, limit, among) => {
+    lease: async (stage, limit, choice) => {
       await giveBackUnreturned();
-      const due = { now: clock.now(), limit, among, aheadMaxMs: waitMaxMs(stage) };
+      const due = { now: clock.now(), limit, choice, aheadMaxMs: waitMaxMs(stage) };
       return leaseEvents({ db, instance, sealer }, stage, due);
     },
     workOn: async (items, work) => {

@@ -7,7 +7,7 @@ import { errorFields, type Log } from '#shared/log.ts';
 import type { Alarm } from '#shared/resilience/alarm.ts';
 import { type Acting, actOnEvent, type ActResult } from './act/act-on-event.ts';
 import type { IssueEditor } from './act/issue-editor.ts';
-import { createChangeProbe, giveBack, type Leasing } from './lease-events.ts';
+import { type Choice, createChangeProbe, giveBack, type Leasing, makeDue } from './lease-events.ts';
 import { type Matching, matchEvents } from './match/match-event.ts';
 import type { Pause, TrackerPause } from './may-write.ts';
 import type { WalTruncation } from './wal-truncation.ts';
@@ -139,19 +139,25 @@ async function actWhenAllowed(loop: ActingLoop): Promise<number> {
   return 0;
 }
 
-/** Undefined when nothing is due. `among`: of so many that would go first, the one that has been due for longest. */
-async function actOnNext(loop: ActingLoop, among = 1): Promise<ActResult | undefined> {
-  const { acting, leasing, pause, stopping } = loop;
-  const [item] = await leasing.lease('act', 1, among);
+/**
+ * Undefined when nothing is due. A refusal of the credential that was in force when it began says nothing of one that
+ * came meanwhile.
+ */
+async function actOnNext(loop: ActingLoop, choice?: Choice): Promise<ActResult | undefined> {
+  const { acting, clock, db, leasing, pause, stopping } = loop;
+  const [item] = await leasing.lease('act', 1, choice);
   if (!item) return undefined;
+  choice?.except.add(item.event);
+  const changes = pause.changes();
   const result = await leasing.workOn(
     [item],
     async () =>
       (await delayUntilIdentified(loop, item)) ??
       actOnEvent(acting, item as WorkItem<ActProgress>, stopping),
   );
-  if (result.kind === 'paused') pause.begin(result.code);
-  if (result.kind === 'limited') pause.limitUntil(result.retryAt);
+  if (pause.changes() !== changes) await makeDue(db, clock.now());
+  else if (result.kind === 'paused') pause.begin(result.code);
+  else if (result.kind === 'limited') pause.limitUntil(result.retryAt);
   return result;
 }
 
@@ -195,7 +201,8 @@ const PROBE_AMONG = 50;
 
 /**
  * A pause ends when the repository is well, nothing that it tells speaks against writing, and the next event, if there
- * is one, comes to its end: not every lack of rights can be read. An event that waits tells nothing: the next one does.
+ * is one, comes to its end: not every lack of rights can be read. An event that waits tells nothing: the next one does,
+ * and each is tried once.
  */
 async function probe(loop: ActingLoop, current: Readonly<Pause>): Promise<number> {
   const { clock, editor, pause } = loop;
@@ -206,9 +213,20 @@ async function probe(loop: ActingLoop, current: Readonly<Pause>): Promise<number
   if (pause.current() !== current) return 0;
   if (response.kind === 'paused') pause.begin(response.code);
   else if (response.kind !== 'well') pause.probeLater();
-  else {
-    const result = await actOnNext(loop, PROBE_AMONG);
-    if (!result || result.kind === 'settled') pause.end();
-  }
+  else await probeEvents(loop, current);
   return 0;
 }
+
+async function probeEvents(loop: ActingLoop, current: Readonly<Pause>): Promise<void> {
+  const { pause, stopping } = loop;
+  const tried = new Set<number>();
+  const isStill = (): boolean => pause.current() === current && !stopping.aborted;
+  let result: ActResult | undefined;
+  do result = await actOnNext(loop, { among: PROBE_AMONG, except: tried });
+  while (result && TELLS_NOTHING.has(result.kind) && isStill());
+  if (!isStill()) return;
+  if (result?.kind === 'settled' || tried.size === 0) pause.end();
+  else if (!result) pause.probeLater();
+}
+
+const TELLS_NOTHING: ReadonlySet<ActResult['kind']> = new Set(['left', 'rescheduled']);

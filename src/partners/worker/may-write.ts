@@ -67,6 +67,8 @@ export type TrackerPause = {
   probeLater(): void;
   /** Something has changed here: a probe is due, whatever one under way comes to, and no limit counts that was named before. */
   probeNow(): void;
+  /** Number of calls of `probeNow`: what was asked before the last one says nothing any more. */
+  changes(): number;
   end(): void;
   /** A rate limit is in force until this instant (ms since the Unix epoch). */
   limitUntil(instant: number): void;
@@ -86,6 +88,7 @@ export function createTrackerPause({
 }): TrackerPause {
   let pause: Pause | undefined;
   let limitedUntilMs = -Infinity;
+  let changes = 0;
   const nextProbeAt = (): number => clock.monotonicMs() + probeEveryMs;
   return {
     current: () => pause,
@@ -101,7 +104,9 @@ export function createTrackerPause({
     probeNow: () => {
       if (pause) pause = { ...pause, probeAt: clock.monotonicMs() };
       limitedUntilMs = -Infinity;
+      changes += 1;
     },
+    changes: () => changes,
     end: () => {
       pause = undefined;
       log.info({}, 'the tracker allows it again: deletions go on');

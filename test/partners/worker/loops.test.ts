@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createLeasing } from '#partners/worker/lease-events.ts';
+import { type Choice, createLeasing } from '#partners/worker/lease-events.ts';
 import type { ActResult } from '#partners/worker/act/act-on-event.ts';
 import {
   type ActingLoop,
@@ -186,24 +186,33 @@ test('events that come one by one share a batch, which waits a tenth of a second
   expect(batches).toEqual([1, 5]);
 });
 
-test('a pause ends with an event that comes to its end, not with one that waits, or that the limit stops', async () => {
+/** Events as they wait in the store, each with what an attempt at it comes to, which may take a while. */
+type Waiting = Map<number, () => ActResult | Promise<ActResult>>;
+
+/** A worker that acts on what waits, in that order, and may be paused. */
+function startActing(waiting: Waiting) {
   const clock = createFakeClock();
   const stop = new AbortController();
-  const limited: ActResult = { kind: 'limited', retryAt: clock.now() + MINUTE };
-  const results: ActResult[] = [
-    { kind: 'rescheduled' },
-    { kind: 'left' },
-    limited,
-    { kind: 'settled', outcome: 'DONE' },
-  ];
   const alarm = createAlarm(clock);
   const pause = createTrackerPause({ clock, log: silentLog, probeEveryMs: SECOND });
-  pause.begin('forbidden');
+  const tries: number[] = [];
+  const madeDue: string[] = [];
   const running = runActing({
     editor: { checkWriting: async () => ({ kind: 'well' }) },
+    db: {
+      exclusive: (work: (tx: object) => void) => work({ run: (sql: string) => madeDue.push(sql) }),
+    },
     leasing: {
-      lease: async () => [{}],
-      workOn: async () => results.shift(),
+      lease: async (_stage: Stage, _limit: number, choice?: Choice) => {
+        const event = [...waiting.keys()].find((one) => !choice?.except.has(one));
+        return event === undefined ? [] : [{ event }];
+      },
+      workOn: async ([{ event }]: [WorkItem]) => {
+        tries.push(event);
+        const result = await waiting.get(event)?.();
+        if (result?.kind === 'settled') waiting.delete(event);
+        return result;
+      },
       waitMs: async () => MINUTE,
     },
     walTruncation: { run: async () => undefined, waitMs: () => Infinity },
@@ -220,10 +229,63 @@ test('a pause ends with an event that comes to its end, not with one that waits,
   });
   const pass = async (ms: number) => {
     await clock.advance(ms);
-    for (let turns = 0; turns < 10; turns += 1) await clock.advance(0);
-    return [results.length, pause.current()?.code];
+    for (let turns = 0; turns < 50; turns += 1) await clock.advance(0);
   };
-  expect(await pass(SECOND)).toEqual([1, 'forbidden']);
-  expect(await pass(MINUTE - SECOND - 1)).toEqual([1, 'forbidden']);
-  expect(await pass(1)).toEqual([0, undefined]);
+  return { clock, pause, alarm, tries, madeDue, pass };
+}
+
+const settled = (): ActResult => ({ kind: 'settled', outcome: 'DONE' });
+const rescheduled = (): ActResult => ({ kind: 'rescheduled' });
+
+test('a pause ends with an event that comes to its end, not with one that waits, or that the limit stops', async () => {
+  const limited = (): ActResult => ({ kind: 'limited', retryAt: clock.now() + MINUTE });
+  const results = [limited, settled];
+  const { clock, pause, tries, pass } = startActing(
+    new Map([
+      [1, rescheduled],
+      [2, () => ({ kind: 'left' })],
+      [3, () => (results.shift() ?? settled)()],
+    ]),
+  );
+  pause.begin('forbidden');
+  await pass(SECOND);
+  await pass(MINUTE - 1);
+  expect([tries, pause.current()?.code]).toEqual([[1, 2, 3], 'forbidden']);
+  await pass(1);
+  expect(tries.slice(0, 6)).toEqual([1, 2, 3, 1, 2, 3]);
+  expect(pause.current()).toBeUndefined();
 });
+
+test('a probe tries each event once: one that others wait for has its turn, however many they are', async () => {
+  const waiting: Waiting = new Map(Array.from({ length: 20 }, (_, event) => [event, rescheduled]));
+  const { pause, tries, pass } = startActing(waiting);
+  pause.begin('forbidden');
+  await pass(SECOND);
+  expect(tries).toHaveLength(20);
+  expect(pause.current()?.code).toBe('forbidden');
+  waiting.set(20, settled);
+  await pass(SECOND);
+  expect(tries.slice(20, 41)).toEqual(Array.from({ length: 21 }, (_, event) => event));
+  expect(pause.current()).toBeUndefined();
+});
+
+test.each(['limited', 'paused'] as const)(
+  'what is %s for a credential that was replaced meanwhile is tried with the new one at once',
+  async (kind) => {
+    const response = Promise.withResolvers<ActResult>();
+    const waiting: Waiting = new Map([[1, () => response.promise]]);
+    const { clock, pause, alarm, tries, madeDue, pass } = startActing(waiting);
+    await pass(0);
+    pause.probeNow();
+    alarm.ring();
+    waiting.set(1, settled);
+    response.resolve({
+      kind,
+      retryAt: clock.now() + 20 * MINUTE,
+      code: 'unauthorized',
+    });
+    await pass(0);
+    expect(tries).toEqual([1, 1]);
+    expect(madeDue).toHaveLength(1);
+  },
+);

@@ -28,6 +28,7 @@ const fieldsOf = ({ tracker }: DeletionWorld, number: number): string[] =>
   (tracker.readIssue(number)?.fieldValues ?? []).map(({ field }) => field.name);
 
 async function deleteLead(world: DeletionWorld, number: number) {
+  await world.filler.catchUp(); // what is not known in time is read by its number
   const receipt = await world.settled(await world.send({ leadId: String(number) }));
   return receipt.events[0];
 }
