@@ -62,10 +62,11 @@ export function createPlaceCheck(handle: Database, opened: Stats): () => void {
     id: statSync(name, { throwIfNoEntry: false }),
   }));
   const look = handle.prepare<[], { version: number; bytes: number }>(SIZE_BY_SQLITE);
-  let before = { version: -1, bytes: 0 };
+  let before = { version: -1, bytes: 1 };
   return () => {
     const { version, bytes } = look.get() ?? before;
-    const bytesMin = version === before.version ? before.bytes : 1;
+    const isVacuumed = version !== before.version && bytes < before.bytes;
+    const bytesMin = isVacuumed ? 1 : before.bytes;
     const size = isFile(handle.name, opened) ? statSync(handle.name).size : 0;
     if (size < bytesMin || sidecars.some(({ name, id }) => id && !isFile(name, id)))
       throw Object.assign(new Error('not the file that was opened'), { code: 'ESTALE' });

@@ -71,6 +71,19 @@ test.each([
   expect(count()).toBe(2);
 });
 
+test('a file that was cut off takes none either when another process has written to it since', async () => {
+  const { file, write, handle } = openNotes();
+  handle.exec('CREATE TABLE big (value); INSERT INTO big VALUES (zeroblob(200000))');
+  await write();
+  handle.pragma('wal_checkpoint(TRUNCATE)');
+  await write();
+  const other = openConnection(file);
+  onTestFinished(() => other.close());
+  truncateSync(file, 8192);
+  other.handle.exec('INSERT INTO note DEFAULT VALUES');
+  await expect(write()).rejects.toEqual(moved);
+});
+
 test.each([
   ['and moves it into the file', (handle: Handle) => handle.pragma('wal_checkpoint(TRUNCATE)')],
   ['and leaves it in the log', () => undefined],
