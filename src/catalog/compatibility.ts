@@ -43,7 +43,7 @@ export function isBeyondComparing(
 }
 
 /** Changes that a version brings for readers of another one. */
-export type Compatibility = {
+export type BaselineComparison = {
   /** The version that it was compared with; absent where there is none, and with `off`. */
   against?: { version: string; serial: number };
   /** Changes that break who relies on that one, at most 1,000; `NOT_COMPARED` alone where nobody knows. */
@@ -57,7 +57,7 @@ export type Compatibility = {
   remark?: Finding;
 };
 
-const NOTHING: Compatibility = { breaking: [], unclassified: 0 };
+const NOTHING: BaselineComparison = { breaking: [], unclassified: 0 };
 
 /** Stands for whatever a version breaks that could not be compared in time. */
 export const NOT_COMPARED: Change = {
@@ -77,7 +77,7 @@ export async function compareToBaseline(
   reader: JobOwner,
   { record, specText: after }: { record: VersionRecord; specText?: string | undefined },
   { breakingOnly = false } = {},
-): Promise<Compatibility> {
+): Promise<BaselineComparison> {
   if (compatibility === 'off') return NOTHING;
   const { id } = record;
   const versions = await readCandidatesOf(db, reader.workspaceId, id);
@@ -98,13 +98,13 @@ export async function compareToBaseline(
 export function remarkOn(
   versions: readonly Candidate[],
   version: string,
-): Pick<Compatibility, 'remark'> {
+): Pick<BaselineComparison, 'remark'> {
   if (!isBeyondComparing(versions, { version })) return {};
   const detail = `Version ${version} was compared with no published version, for none has the same major number: what it breaks is not known. Versions such as 1.2.3 are compared.`;
   return { remark: { pointer: '#/version', code: 'not-compared', detail } };
 }
 
-type Judged = Omit<Compatibility, 'against'>;
+type Judged = Omit<BaselineComparison, 'against'>;
 
 /** Looks for what breaks alone: specs that can break nothing are neither compared nor, if older, read. */
 export async function judgeBreaking(
@@ -143,7 +143,7 @@ async function judgeSpecs(
 }
 
 /** Breaking changes as findings: the first 100, and one that says that there are more. */
-export function findingsOfBreaking({ against, breaking }: Compatibility): Finding[] {
+export function findingsOfBreaking({ against, breaking }: BaselineComparison): Finding[] {
   if (breaking[0] === NOT_COMPARED) {
     const detail = `The spec could not be compared with ${against?.version} in time: what it breaks is not known.`;
     return [{ pointer: '#/spec', code: 'too-costly', detail }];

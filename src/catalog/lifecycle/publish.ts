@@ -3,7 +3,7 @@ import { TrackportError } from '#shared/errors.ts';
 import {
   baselineOf,
   compareToBaseline,
-  type Compatibility,
+  type BaselineComparison,
   findingsOfBreaking,
   NOT_COMPARED,
 } from '../compatibility.ts';
@@ -112,7 +112,7 @@ function countOf(findings: number): string {
 /** Returns what the version breaks. Where that blocks, the caller has to accept it. */
 function requireCompatible(
   { compatibility }: Catalog,
-  compared: Compatibility,
+  compared: BaselineComparison,
   { acceptsBreaking = false }: Publication,
 ): Finding[] {
   const { against, breaking, remark } = compared;
@@ -127,7 +127,7 @@ function requireCompatible(
 }
 
 /** For the audit log: that breaking changes were accepted. */
-function accepted({ against, breaking }: Compatibility, { acceptsBreaking }: Publication) {
+function accepted({ against, breaking }: BaselineComparison, { acceptsBreaking }: Publication) {
   if (acceptsBreaking !== true || breaking.length === 0) return {};
   return { breaking: 'accept', against: against?.version };
 }

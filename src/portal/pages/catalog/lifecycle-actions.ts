@@ -1,7 +1,11 @@
 /** Steps in the life of a version, from publishing it to retiring it, and which one is the default. */
 import type { VersionView } from '#catalog/version/artifact.ts';
 import { z } from 'zod';
-import { type Compatibility, NOT_COMPARED, compareToBaseline } from '#catalog/compatibility.ts';
+import {
+  type BaselineComparison,
+  NOT_COMPARED,
+  compareToBaseline,
+} from '#catalog/compatibility.ts';
 import {
   deprecateVersion,
   reinstateVersion,
@@ -44,12 +48,12 @@ const publishAction = versionAction({
   explain: async (context, request) => {
     const { catalog } = context;
     const { version, findings } = request.view.record;
-    const compatibility = await compareToBaseline(catalog, request.person, request.view);
+    const compared = await compareToBaseline(catalog, request.person, request.view);
     const isStopped = findings.length > 0 && catalog.findings === 'block';
-    const mustAccept = catalog.compatibility === 'block' && compatibility.breaking.length > 0;
+    const mustAccept = catalog.compatibility === 'block' && compared.breaking.length > 0;
     const failed = 'Not published';
-    const warning = html`${breakingRemark(compatibility, mustAccept)}
-    ${findingsRemark(request, compatibility, isStopped)}`;
+    const warning = html`${breakingRemark(compared, mustAccept)}
+    ${findingsRemark(request, compared, isStopped)}`;
     if (isStopped) return { failed, warning, consequences: [] };
     return {
       failed,
@@ -75,7 +79,7 @@ const publishAction = versionAction({
 /** Nothing is called clean that breaks something. */
 function findingsRemark(
   { view, person }: VersionRequest,
-  { breaking }: Compatibility,
+  { breaking }: BaselineComparison,
   isStopped: boolean,
 ): Html | undefined {
   const { id, version, findings } = view.record;
@@ -110,7 +114,7 @@ const CHANGES_SHOWN = 30;
 
 /** Changes that break readers of a draft once it is published; nothing where it was compared with no version. */
 function breakingRemark(
-  { against, breaking, unclassified }: Compatibility,
+  { against, breaking, unclassified }: BaselineComparison,
   stops: boolean,
 ): Html | undefined {
   if (!against) return undefined;
