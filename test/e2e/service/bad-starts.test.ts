@@ -166,16 +166,20 @@ describe('a store that cannot be used is told in one line, exit 1', () => {
     }
   });
 
-  test.skipIf(!canBecomeStranger)('a secret key that may not be read', async () => {
-    const folder = temporaryFolder();
-    const { file, config } = await storeOf(folder);
-    chmodSync(folder, 0o777);
-    chmodSync(file, 0o666);
-    chmodSync(`${file}.key`, 0o000);
-    const end = await runTrackport(['serve', '--config', config, '--port', '0'], stranger);
-    expectOneLine(end, file);
-    expect(end.stderr).toContain(`${file}.key`);
-  });
+  test.skipIf(!canBecomeStranger)(
+    'but a secret key that may not be read is a matter of the configuration: exit 2',
+    async () => {
+      const folder = temporaryFolder();
+      const { file, config } = await storeOf(folder);
+      chmodSync(folder, 0o777);
+      chmodSync(file, 0o666);
+      chmodSync(`${file}.key`, 0o000);
+      const end = await runTrackport(['serve', '--config', config, '--port', '0'], stranger);
+      expect(end.code).toBe(2);
+      expect(end.stderr).toContain(`${file}.key`);
+      expect(end.stderr).toContain('readable for this user');
+    },
+  );
 });
 
 test('a whole bad day leaves no word of a person and no secret in the output', async () => {

@@ -122,8 +122,7 @@ test.each(paths)(
       });
       socket.resume();
     }
-    await eventually(() => expect(statuses).toBe(REQUESTS + 20));
-    expect(waiting()).toBe(0);
+    await eventually(() => expect([statuses, waiting()]).toEqual([REQUESTS + 20, 0]));
   },
 );
 
