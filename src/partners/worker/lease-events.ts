@@ -38,8 +38,7 @@ const DUE_OF_RANKS = RANKS.map(
 /** The next ones of a stage. SQLite sorts what its index has in order already, if it is asked for more of an order. */
 const DUE = `
   SELECT event.id AS event, receipt.id AS receipt_id, receipt.partner_id, receipt.path,
-    receipt.received_at, receipt.traceparent, event.position, event.due_at, event.created_before, event.attempts, event.payload, event.progress,
-    event.last_error IS NOT DISTINCT FROM 'forbidden' AS is_refused
+    receipt.received_at, receipt.traceparent, event.position, event.due_at, event.created_before, event.attempts, event.payload, event.progress
   FROM (SELECT * FROM (${DUE_OF_RANKS}) AS due_of_ranks ORDER BY rank, due_at, id LIMIT @limit) AS due
     JOIN event ON event.id = due.id JOIN receipt ON receipt.number = event.receipt
   ORDER BY due.rank, due.due_at, due.id`;
@@ -102,15 +101,15 @@ const RESCHEDULE = `
 const EVENT_LEASE_MS = 25 * SECOND;
 
 /** An event that is due, as it is stored. */
-type DueRow = Omit<WorkItem, 'progress' | 'leaseToken'> & { progress?: string; isRefused: boolean };
+type DueRow = Omit<WorkItem, 'progress' | 'leaseToken'> & { progress?: string };
 
 /** Events that are chosen from: so many of those that go first, and of these none that is an exception. */
 export type Choice = { among: number; except: Set<number> };
 
 /**
  * Leases up to `limit` due events of a stage: deletions that redact or delete go before the other ones, and those
- * before events; then oldest due first. Of the `choice`, which go first so, those are leased that were not refused before,
- * and then those that have been due for longest. `aheadMaxMs` is the longest wait that there is: what is due later was stored by
+ * before events; then oldest due first. Of the `choice`, which go first so, those are leased that have been due for
+ * longest: what was refused is due anew, and keeps none waiting. `aheadMaxMs` is the longest wait that there is: what is due later was stored by
  * a clock that was ahead, and is due now. While another instance than `instance` has the right to work, nothing is
  * leased. `sealer` opens the bytes of events. @throws {store-unavailable} and then nothing has changed, here and below
  */
@@ -134,7 +133,8 @@ export async function leaseEvents(
     if (await tx.get(TOO_LATE, due)) await tx.run(DUE_TOO_LATE, due);
     const next = await tx.all<DueRow>(DUE, due);
     const left = next.filter(({ event }) => !except.has(event));
-    const rows = among > limit ? left.sort(byRefusal).slice(0, limit) : left;
+    const rows =
+      among > limit ? left.sort((one, other) => one.dueAt - other.dueAt).slice(0, limit) : left;
     const events = rows.map(({ event }) => event);
     if (rows.length > 0) send(tx, LEASE, { events, token, until: now + EVENT_LEASE_MS });
     return rows;
@@ -142,14 +142,8 @@ export async function leaseEvents(
   return leased.map((row) => toItem(sealer, row, token));
 }
 
-/** A refused event is due anew, and nothing that was not refused may wait behind it, nor be overtaken by what was not. */
-function byRefusal(one: DueRow, other: DueRow): number {
-  if (one.isRefused && other.isRefused) return one.dueAt - other.dueAt;
-  return Number(one.isRefused) - Number(other.isRefused);
-}
-
 function toItem(sealer: Sealer, row: DueRow, token: string): WorkItem {
-  const { payload: sealed, progress: stored, isRefused: _, ...item } = row;
+  const { payload: sealed, progress: stored, ...item } = row;
   const leaseToken = `${token}/${row.event}`;
   const payload = sealed && openPayload(sealer, row, sealed);
   const progress = readProgress(stored);
