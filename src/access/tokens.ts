@@ -69,7 +69,7 @@ export type TokenPrincipal = {
 };
 
 /** A token's holder in lines of the log, without an id that may be a person's address or name. */
-export function logFieldsOf({ subject, workspaceId, clientId }: TokenPrincipal): LogFields {
+export function tokenLogFields({ subject, workspaceId, clientId }: TokenPrincipal): LogFields {
   const ids = Object.entries({ subject, workspaceId, clientId });
   return Object.fromEntries(ids.filter(([, id]) => id !== undefined && isLoggableId(id)));
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import {
-  logFieldsOf,
+  tokenLogFields,
   requireScope,
   type TokenPrincipal,
   missingToken,
@@ -35,7 +35,7 @@ export async function authorizeBearer(
   );
   requireScope(token, scope);
   request.token = token;
-  request.logFacts = logFieldsOf(token);
+  request.logFacts = tokenLogFields(token);
 }
 
 /** The principal that the hook of `requireBearer` left. */

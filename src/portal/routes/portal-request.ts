@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { logFieldsOf, requireScope, type Scope } from '#access/tokens.ts';
+import { tokenLogFields, requireScope, type Scope } from '#access/tokens.ts';
 import { sessionEnd, type Session } from '#access/sessions/sessions.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPerson } from '../page.ts';
@@ -35,7 +35,7 @@ export async function findSession(
   if (!session) return undefined;
   // For pages about errors, and for the log line.
   request.portalSession = session;
-  request.logFacts = { ...request.logFacts, ...logFieldsOf(session.principal) };
+  request.logFacts = { ...request.logFacts, ...tokenLogFields(session.principal) };
   return session;
 }
 

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { SignInFailure } from '#access/sessions/issuer-client.ts';
 import type { Session } from '#access/sessions/sessions.ts';
 import type { CompletedSignIn } from '#access/sessions/sign-in.ts';
-import { logFieldsOf, refusedToken } from '#access/tokens.ts';
+import { tokenLogFields, refusedToken } from '#access/tokens.ts';
 import type { Exchange, HttpApp } from '#http/context.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
@@ -98,7 +98,7 @@ async function takeOver(
   { id, principal, before }: CompletedSignIn & { before: Session | undefined },
 ): Promise<void> {
   const scopes = principal.scopes.join(' ');
-  const facts = { requestId: request.id, ...logFieldsOf(principal), scopes };
+  const facts = { requestId: request.id, ...tokenLogFields(principal), scopes };
   if (id === undefined) return log.info(facts, 'the issuer confirmed a session');
   if (before) await sessions.end(before);
   reply.header('set-cookie', cookies.session.set(id));

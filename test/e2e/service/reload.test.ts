@@ -234,3 +234,14 @@ function signalsCaught({ child }: Trackport): boolean {
   const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0';
   return (BigInt(`0x${caught}`) & 1n) === 1n;
 }
+
+test('SIGHUP during a stop takes nothing over', async () => {
+  const { config } = await createWorld({ server: { stopDelay: '1s' } });
+  const run = trackport(['serve', '--config', config, '--port', '0']);
+  await listening(run);
+  run.child.kill('SIGTERM');
+  await run.logged('stopping');
+  run.child.kill('SIGHUP');
+  expect(await run.exited).toBe(0);
+  expect(linesOf(run, RELOADED)).toEqual([]);
+});

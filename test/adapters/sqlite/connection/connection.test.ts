@@ -45,6 +45,14 @@ function openNotes(): Opened {
   return { ...connection, file, write, count };
 }
 
+/** 200 KB more, and one note. */
+async function openLargeNotes(): Promise<Opened> {
+  const notes = openNotes();
+  notes.handle.exec('CREATE TABLE big (value); INSERT INTO big VALUES (zeroblob(200000))');
+  await notes.write();
+  return notes;
+}
+
 const moved = expect.objectContaining({ code: 'ESTALE' });
 
 test.each([
@@ -72,9 +80,7 @@ test.each([
 });
 
 test('a file that was cut off takes none either when another process has written to it since', async () => {
-  const { file, write, handle } = openNotes();
-  handle.exec('CREATE TABLE big (value); INSERT INTO big VALUES (zeroblob(200000))');
-  await write();
+  const { file, write, handle } = await openLargeNotes();
   handle.pragma('wal_checkpoint(TRUNCATE)');
   await write();
   const other = openConnection(file);
@@ -88,9 +94,7 @@ test.each([
   ['and moves it into the file', (handle: Handle) => handle.pragma('wal_checkpoint(TRUNCATE)')],
   ['and leaves it in the log', () => undefined],
 ])('a file that another process makes smaller %s takes writes', async (_what, then) => {
-  const { file, write, count, handle } = openNotes();
-  handle.exec('CREATE TABLE big (value); INSERT INTO big VALUES (zeroblob(200000))');
-  await write();
+  const { file, write, count, handle } = await openLargeNotes();
   handle.exec('DELETE FROM big; PRAGMA wal_checkpoint(TRUNCATE)');
   await write();
   const other = openConnection(file);
