@@ -109,6 +109,7 @@ declare module 'fastify' {
     /**
      * Finds what no schema can know, such as words of the configuration, so that it is reported
      * together with the rest. A part that its schema refused is as it was given, and can be anything.
+     * A call with an `Idempotency-Key` and nothing else wrong is not asked: see `mayBeRepeat`.
      */
     check?: (request: FastifyRequest) => FieldProblem[];
     /** Headers of every success. */
@@ -223,13 +224,23 @@ function bounded(problems: FieldProblem[]): FieldProblem[] {
 
 /** Problems that the route itself finds, in places that the schemas have nothing against. */
 function furtherProblems(
-  { config }: RouteOptions,
+  route: RouteOptions,
   request: FastifyRequest,
   problems: readonly FieldProblem[],
 ): FieldProblem[] {
-  const further = config?.check?.(request) ?? [];
+  if (problems.length === 0 && mayBeRepeat(route, request)) return [];
+  const further = route.config?.check?.(request) ?? [];
   const known = new Set(problems.map(placeOf));
   return further.filter((one) => !known.has(placeOf(one)));
+}
+
+/**
+ * A repeat is due its first response, whatever clock and configuration say by now: a use case that takes a key
+ * checks both itself, behind the stored responses.
+ */
+function mayBeRepeat(route: RouteOptions, request: FastifyRequest): boolean {
+  const schema = schemaFor(route, 'headers');
+  return schema !== undefined && 'Idempotency-Key' in headersFor(schema, request);
 }
 
 function placeOf({ pointer, parameter, header }: FieldProblem): string {

@@ -40,8 +40,7 @@ export function addCatalogLifecycle(app: HttpApp, context: BearerContext): void 
       publishVersion(catalog, caller, publication),
     );
   });
-  const checkSunset = ({ query, headers: { 'idempotency-key': key } }: FastifyRequest) => {
-    if (key !== undefined) return []; // of a repeat it may be in the past: the first response is due
+  const checkSunset = ({ query }: FastifyRequest) => {
     const at = instantOf((query as { sunset?: unknown }).sunset);
     return at === undefined ? [] : sunsetProblems(at, catalog.clock.now());
   };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Call, openWorld } from '../../../support/world.ts';
 import { temporaryDatabase, withCommits } from '../../../support/stores.ts';
-import { petstore } from '../../../support/catalog.ts';
+import { catalogRules, petstore } from '../../../support/catalog.ts';
 import type { LocalDatabase } from '#adapters/sqlite/database.ts';
 import { TrackportError } from '#shared/errors.ts';
 
@@ -86,6 +86,32 @@ const send = (call: Call, action: string, idempotencyKey?: string) =>
     ...(action === 'create' && { body: petstore }),
     ...(idempotencyKey !== undefined && { headers: key(idempotencyKey) }),
   });
+
+test('a repeat gets the first response also when its words are not configured any more', async () => {
+  let types: string[] = ['DASHBOARD'];
+  const rules = () => ({ ...catalogRules, types });
+  const { callCatalog: call } = openWorld({ catalog: { rules } });
+  const body = { ...petstore, type: 'DASHBOARD' };
+  const first = await call('POST', '', { body, headers: key('k') });
+  types = [];
+  const again = await call('POST', '', { body, headers: key('k') });
+  expect([again.status, again.text]).toEqual([201, first.text]);
+  const unknown = expect.objectContaining({ pointer: '#/type', code: 'unknown-type' });
+  const other = await call('POST', '', { body, headers: key('l') });
+  expect([other.status, other.body.errors]).toEqual([400, [unknown]]);
+  const untitled = { ...body, title: '' };
+  const wrong = await call('POST', '', { body: untitled, headers: key('l') });
+  expect(wrong.body.errors).toEqual([expect.objectContaining({ pointer: '#/title' }), unknown]);
+});
+
+test('a key means nothing where no call takes one', async () => {
+  const { callCatalog: call } = openWorld();
+  await call('POST', '', { body: petstore });
+  const body = { ...petstore, id: 'other' };
+  const headers = { ...key('k'), 'if-match': '*' };
+  const moved = await call('PUT', '/petstore', { body, headers });
+  expect(moved.body.errors).toMatchObject([{ pointer: '#/id', code: 'mismatch' }]);
+});
 
 test('a key belongs to its principal, its workspace and its path', async () => {
   const { callCatalog: call } = openWorld();
