@@ -2,12 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { atMostEntries } from '#shared/caching.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import {
-  type CallPolicy,
-  type CircuitBreaker,
-  createCircuitBreaker,
-  TRACKER_BACKOFF,
-} from './call-policy.ts';
+import { type CircuitBreaker, createCircuitBreaker } from '#shared/resilience/circuit-breaker.ts';
+import { type CallPolicy, TRACKER_BACKOFF } from './call-policy.ts';
 
 /** The age of an entry, and doubts about it; instants are in ms of the monotonic clock. */
 export type Dated = { confirmedAt: number; isLagging: boolean; isInvalidated: boolean };

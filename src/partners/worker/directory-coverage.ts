@@ -1,6 +1,7 @@
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
+import { doublingSchedule, retryAfterMsOf } from '#shared/resilience/backoff.ts';
+import { createCircuitBreaker } from '#shared/resilience/circuit-breaker.ts';
 
 const RETRIES = doublingSchedule(SECOND, 30 * SECOND);
 const LONGEST_NAMED_MS = 60 * SECOND;
@@ -25,9 +26,9 @@ export type DirectoryCoverage = {
    * again, for an event that found nobody then: a replica may show it late. Never throws.
    */
   cover(instant: number, waitMs: number, since?: number): Promise<Coverage>;
-  /** Time until it makes sense to try again, in whole ms; 0 or less while the tracker responds. */
+  /** Time until it makes sense to try again, in whole ms; 0 while the tracker responds. */
   retryMs(): number;
-  /** The credential may be another one: nothing is waited for any more. */
+  /** The credential may be another one: nothing is waited for any more, a catch-up with the former one neither. */
   askAgain(): void;
   /** Nothing is to be asked of the tracker, by number either. */
   isLockedOut(): boolean;
@@ -53,21 +54,19 @@ export function createDirectoryCoverage({
 }): DirectoryCoverage {
   let coverage = nothing;
   let flight: { calledAt: number; since: number; landed: Promise<void> } | undefined;
-  let failures = 0;
-  let retryAtMs = -Infinity; // of the monotonic clock
+  const createBreaker = () => createCircuitBreaker({ clock, schedule: RETRIES });
+  let breaker = createBreaker();
 
-  const retryMs = (): number =>
-    isLockedOut() ? LOCKED_OUT_LOOK_MS : Math.ceil(retryAtMs - clock.monotonicMs());
+  const retryMs = (): number => (isLockedOut() ? LOCKED_OUT_LOOK_MS : Math.ceil(breaker.waitMs()));
 
   const fly = async (calledAt: number, since: number): Promise<void> => {
+    const current = breaker;
     try {
       const { isComplete } = await catchUp(since);
       if (calledAt >= coverage.until) coverage = { until: calledAt, isComplete, since };
-      failures = 0;
+      current.noteSuccess();
     } catch (error) {
-      failures += 1;
-      const namedMs = Math.min(retryAfterMsOf(error), LONGEST_NAMED_MS);
-      retryAtMs = clock.monotonicMs() + Math.max(waitMsAfter(RETRIES, failures), namedMs);
+      current.noteFailure(Math.min(retryAfterMsOf(error), LONGEST_NAMED_MS));
       log.warn(errorFields(error), 'the lead directory could not be caught up');
       await onFailure();
     }
@@ -97,7 +96,8 @@ export function createDirectoryCoverage({
     },
     retryMs,
     askAgain: () => {
-      retryAtMs = -Infinity;
+      breaker = createBreaker();
+      flight = undefined;
     },
     isLockedOut,
   };

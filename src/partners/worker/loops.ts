@@ -192,8 +192,9 @@ export async function suspectPause({
   stopping: AbortSignal;
 }): Promise<void> {
   if (stopping.aborted) return;
+  const changes = pause.changes();
   const response = await editor.checkRepository();
-  if (response.kind === 'paused') pause.begin(response.code);
+  if (response.kind === 'paused' && pause.changes() === changes) pause.begin(response.code);
 }
 
 /** Events that a probe chooses from: those that were refused must not keep all others waiting. */

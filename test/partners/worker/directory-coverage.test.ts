@@ -135,6 +135,19 @@ describe('what is known of the directory', () => {
     expect([runs.length, directory.retryMs() <= 0]).toEqual([2, true]);
   });
 
+  test('asks at once with another credential, whatever a run of the former one comes to', async () => {
+    const { clock, directory, runs } = setUp();
+    const former = directory.cover(clock.now(), 400);
+    directory.askAgain();
+    const covered = directory.cover(clock.now(), 400);
+    expect(runs).toHaveLength(2);
+    runs[0]?.reject(unavailable(60));
+    await former;
+    expect(directory.retryMs()).toBeLessThanOrEqual(0);
+    runs[1]?.resolve({ isComplete: true });
+    expect((await covered).isComplete).toBe(true);
+  });
+
   test('believes nothing that was learnt before the clock was set back', async () => {
     const { clock, directory, runs } = setUp();
     const covered = directory.cover(clock.now(), 400);

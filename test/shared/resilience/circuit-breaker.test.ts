@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createCircuitBreaker } from '#leads/cache/call-policy.ts';
+import { createCircuitBreaker } from '#shared/resilience/circuit-breaker.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 function setUp() {
