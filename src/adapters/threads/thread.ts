@@ -102,7 +102,9 @@ export function createThread<F extends Functions>({
       if (lane.open >= WAITING_MAX) refuseLoad();
       let wanted: Wanted | undefined = { job: { name, input }, transfer };
       lane.open += 1;
-      const worked = inTurn(lane, async () => (wanted ? host.work(wanted) : refuseAbsent()));
+      const worked = inTurn(lane, async () =>
+        wanted && signal?.aborted !== true ? host.work(wanted) : refuseAbsent(),
+      );
       worked.catch(() => undefined); // whoever hung up hears nothing of it
       try {
         return open(await (signal ? untilAborted(worked, signal) : worked)) as never;

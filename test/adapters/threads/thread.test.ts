@@ -114,6 +114,13 @@ test('a job whose caller hangs up is never run, and its place is free at once', 
   await running;
 });
 
+test('a job whose caller has hung up already is not run', async () => {
+  const thread = open();
+  const gone = { signal: AbortSignal.abort() };
+  await expect(thread.run('count', undefined, gone)).rejects.toMatchObject({ code: 'bad-request' });
+  expect(await thread.run('count', undefined)).toBe(1);
+});
+
 test('a thread without jobs ends after a while, and one that got a job meanwhile does not', async () => {
   const clock = createFakeClock();
   const thread = open(clock);
