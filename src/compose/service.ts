@@ -15,7 +15,7 @@ import { createOperationsServer, createPublicServer, type ServerOptions } from '
 import type { Area, HttpApp, UseCases } from '#http/context.ts';
 import { createServiceReports, type ServiceReports } from '#http/routes/operations.ts';
 import { type ServerLoad, watchLoad } from '#http/server-load.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, untilAborted } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
@@ -45,7 +45,8 @@ export async function startConfigured(
   const log = createLog(config.server.logLevel, logOutput); // standard output is its own from here on
   logWarnings(log, config);
   const tracing = readTracing(environment);
-  const service = await startService({ config, clock, log, logOutput, tracing, stopping });
+  const starting = startService({ config, clock, log, logOutput, tracing, stopping });
+  const service = await Promise.race([starting, giveUpStart(clock, stopping)]);
   const { url, publicUrl } = service;
   const portal = config.portal && { portal: `${publicUrl}/portal` };
   log.info({ version: VERSION, commit: COMMIT, ...portal, url }, 'listening');
@@ -54,6 +55,13 @@ export async function startConfigured(
     stop: () => Promise.race([service.stop(), giveUpStop({ clock, delayMs, log })]),
     reload: () => reloadAndTell(service, load, log),
   };
+}
+
+/** Ends the wait for a start that was told to stop, as that for a stop is ended. @throws the signal's reason */
+async function giveUpStart(clock: Clock, stopping: AbortSignal): Promise<never> {
+  await untilAborted(new Promise(() => undefined), stopping).catch(() => undefined);
+  await clock.sleep(GIVE_UP_MS, { unref: true });
+  throw stopping.reason;
 }
 
 /**
