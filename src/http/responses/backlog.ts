@@ -51,7 +51,8 @@ export function createBacklog(): Backlog {
     accounts.set(consumerId, account);
     const giveBack = (): void => {
       change(account, -bytes);
-      if (account.bytes === 0) accounts.delete(consumerId);
+      // An answer without a body may end behind the account that it was of.
+      if (account.bytes === 0 && accounts.get(consumerId) === account) accounts.delete(consumerId);
     };
     return { room: takeRoom(account, request, { bytes, isFirst }), giveBack };
   };

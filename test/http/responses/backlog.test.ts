@@ -236,6 +236,21 @@ test('a response that is longer than what was reserved waits for room, in front 
   await reserved;
 });
 
+test('an answer without a body that ends frees no room of another one', async () => {
+  const backlog = createBacklog();
+  const [empty, unread, later] = [newCall(), newCall(), newCall()];
+  await backlog.reserve(empty.request, 5 * MIB);
+  await backlog.settle(empty.request, 0);
+  await backlog.send(unread.request, BACKLOG_MAX, () => undefined);
+  empty.responseOut.emit('close');
+  let hasBegun = false;
+  const reserved = backlog.reserve(later.request, 5 * MIB).then(() => (hasBegun = true));
+  for (let turns = 0; turns < 20; turns += 1) await nextTurn();
+  expect(hasBegun).toBe(false);
+  unread.responseOut.emit('close');
+  await reserved;
+});
+
 test('a stream that has waited for room leaves nothing at its response', async () => {
   const backlog = createBacklog();
   const { request, responseOut } = newCall();
