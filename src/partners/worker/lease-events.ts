@@ -32,14 +32,16 @@ export const DUE_AND_FREE = `
 const DUE_OF_RANKS = RANKS.map(
   (rank) => `SELECT * FROM (SELECT id, ${rank} AS rank, due_at FROM event
     WHERE stage = @stage AND rank = ${rank} AND ${DUE_AND_FREE}
-    ORDER BY due_at ${either(', id', '')} LIMIT @limit) AS due_${rank}`,
+    ORDER BY due_at ${either(', id', '')} LIMIT @among) AS due_${rank}`,
 ).join(' UNION ALL ');
 
-/** The next ones of a stage. SQLite sorts what its index has in order already, if it is asked for more of an order. */
+/** The next ones of a stage; payloads are read of those alone. SQLite sorts what its index has in order already, if it is asked for more of an order. */
 const DUE = `
   SELECT event.id AS event, receipt.id AS receipt_id, receipt.partner_id, receipt.path,
     receipt.received_at, receipt.traceparent, event.position, event.due_at, event.created_before, event.attempts, event.payload, event.progress
-  FROM (SELECT * FROM (${DUE_OF_RANKS}) AS due_of_ranks ORDER BY rank, due_at, id LIMIT @limit) AS due
+  FROM (SELECT * FROM (
+      SELECT * FROM (${DUE_OF_RANKS}) AS due_of_ranks ORDER BY rank, due_at, id LIMIT @among) AS chosen
+      WHERE NOT id = ANY(@except::bigint[]) ORDER BY due_at, rank, id LIMIT @limit) AS due
     JOIN event ON event.id = due.id JOIN receipt ON receipt.number = event.receipt
   ORDER BY due.rank, due.due_at, due.id`;
 
@@ -124,17 +126,14 @@ export async function leaseEvents(
   }: { now: number; limit: number; choice?: Choice; aheadMaxMs?: number },
 ): Promise<readonly WorkItem[]> {
   const latest = aheadMaxMs === undefined ? undefined : now + aheadMaxMs;
-  const due = { stage, now, limit: among, latest };
+  const due = { stage, now, limit, among, except: [...except], latest };
   // Asked after every step, and mostly there is nothing: that needs no transaction.
   if (!(await db.get(TO_LEASE, due))) return [];
   const token = newUuid();
   const leased = await db.exclusive(async (tx) => {
     if (await tx.get(WORKED_ON_BY_OTHER, { instance })) return [];
     if (await tx.get(TOO_LATE, due)) await tx.run(DUE_TOO_LATE, due);
-    const next = await tx.all<DueRow>(DUE, due);
-    const left = next.filter(({ event }) => !except.has(event));
-    const rows =
-      among > limit ? left.sort((one, other) => one.dueAt - other.dueAt).slice(0, limit) : left;
+    const rows = await tx.all<DueRow>(DUE, due);
     const events = rows.map(({ event }) => event);
     if (rows.length > 0) send(tx, LEASE, { events, token, until: now + EVENT_LEASE_MS });
     return rows;
