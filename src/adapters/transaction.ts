@@ -1,20 +1,19 @@
 /** Rules of a transaction, whatever the engine. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { SECOND } from '#shared/clock.ts';
-import { type Statements, type Transact, type Tx, withoutWarning } from '#shared/database.ts';
+import { type Transact, type Tx, withoutWarning } from '#shared/database.ts';
+import { createStatements, type RunStatement, type StatementResult } from './statements.ts';
 
 /** A transaction as its engine has it: it begins with the first request that needs it to. */
-export type EngineTransaction<Request, Response> = {
+export type EngineTransaction = {
   /** Requests that come in one go take one way, and are responded to in their order. */
-  run(request: Request): Promise<Response>;
+  run: RunStatement;
   /** Takes the way of the requests before it. Rejects when nothing is committed, or nobody can know. */
   commit(): Promise<void>;
   rollback(): Promise<void>;
 };
 
-type Engine<Request, Response> = {
-  /** `run` makes the request itself: one that cannot be made fails its transaction, too. */
-  toStatements: (run: (make: () => Request) => Promise<Response>) => Statements;
+type Engine = {
   /** True when another transaction stood in its way: the same work may succeed at once. */
   isRetryable: (error: unknown) => boolean;
   /** One in which nothing is asked for so long waits for what it must not wait for; ms, default 2 s. */
@@ -22,10 +21,7 @@ type Engine<Request, Response> = {
 };
 
 /** Has `run` make a transaction on what it needs; `tries` counts from 1. */
-type Attempt<Request, Response> = <T>(
-  run: (own: EngineTransaction<Request, Response>) => Promise<T>,
-  tries: number,
-) => Promise<T>;
+type Attempt = <T>(run: (own: EngineTransaction) => Promise<T>, tries: number) => Promise<T>;
 
 /** Lets one go on after the other. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
@@ -33,9 +29,9 @@ export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 const TRIES = 3;
 
 /** Transactions of one store, which are not made in each other. @see Database.transaction */
-export function createTransactions<Request, Response>(
-  engine: Engine<Request, Response>,
-): (attempt: Attempt<Request, Response>, inTurn?: InTurn) => Transact {
+export function createTransactions(
+  engine: Engine,
+): (attempt: Attempt, inTurn?: InTurn) => Transact {
   const { isRetryable } = engine;
   const current = new AsyncLocalStorage<{ isOver: boolean }>();
   return (attempt, inTurn = (work) => work()) => {
@@ -59,28 +55,27 @@ export function createTransactions<Request, Response>(
   };
 }
 
-async function runTransaction<Request, Response, T>(
-  { toStatements, isRetryable, idleMaxMs = 2 * SECOND }: Engine<Request, Response>,
-  own: EngineTransaction<Request, Response>,
+async function runTransaction<T>(
+  { isRetryable, idleMaxMs = 2 * SECOND }: Engine,
+  own: EngineTransaction,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   const idle = watchIdle(idleMaxMs);
-  const pending = new Set<Promise<Response>>();
+  const pending = new Set<Promise<StatementResult>>();
   let isOver = false;
   /** The first one is the cause of all behind it. */
   let failure: { error: unknown } | undefined;
-  const tx = toStatements(async (make) => {
+  const tx = createStatements(async (request) => {
     if (isOver) throw new Error('the transaction is over');
-    let response: Promise<Response> | undefined;
+    const response = idle.during(own.run(request));
+    pending.add(response);
     try {
-      response = idle.during(own.run(make()));
-      pending.add(response);
       return await response;
     } catch (error) {
       failure ??= { error };
       throw failure.error;
     } finally {
-      if (response) pending.delete(response);
+      pending.delete(response);
     }
   });
   try {

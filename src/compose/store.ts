@@ -1,7 +1,12 @@
 /** Opens the store of either engine. A driver is loaded where it is needed. */
 import type { ServerInfo } from '#adapters/postgres/connection/server-info.ts';
 import { readFingerprint, takeFingerprint } from '#adapters/key-fingerprint.ts';
-import { type Migration, readApplied } from '#adapters/migrations.ts';
+import {
+  applyMigrations,
+  type Migration,
+  readApplied,
+  shippedMigrations,
+} from '#adapters/migrations.ts';
 import { createWriteCheck, type WriteCheck } from '#adapters/write-check.ts';
 import type { SearchVersions } from '#catalog/reading/search.ts';
 import {
@@ -175,17 +180,17 @@ async function openPostgres(url: string, { clock, log }: Opening): Promise<Engin
 }
 
 async function openSqlite(path: string, opening: Opening): Promise<Engine> {
-  const { refuseOtherFile } = await import('#adapters/sqlite/migrate.ts');
+  const { refuseOtherFile } = await import('#adapters/sqlite/database.ts');
   await refuseOtherFile(path);
   return openMigrated(path, opening);
 }
 
 async function openMigrated(path: string, { log }: Opening): Promise<Engine> {
   const { openDatabase } = await import('#adapters/sqlite/database.ts');
-  const { migrate } = await import('#adapters/sqlite/migrate.ts');
   const database = openDatabase({ path });
   try {
-    return await toSqliteEngine(database, await migrate({ database, log }));
+    const migrated = await applyMigrations({ database, log }, shippedMigrations('sqlite'));
+    return await toSqliteEngine(database, migrated);
   } catch (error) {
     await database.close();
     throw error;
@@ -198,9 +203,8 @@ async function openMigrated(path: string, { log }: Opening): Promise<Engine> {
  * which ends the process: what was asked for may be written or not, and a reader must not go on as if nothing was.
  */
 async function openServiceSqlite(path: string, opening: ServiceOpening): Promise<Engine> {
-  const { refuseOtherFile } = await import('#adapters/sqlite/migrate.ts');
   const { lockForService } = await import('#adapters/sqlite/service-lock.ts');
-  const { openThreadedDatabase } = await import('#adapters/sqlite/database.ts');
+  const { openThreadedDatabase, refuseOtherFile } = await import('#adapters/sqlite/database.ts');
   const { isDiskFailure } = await import('#adapters/sqlite/connection/errors.ts');
   const onCrash = (error: Error): never => {
     opening.log.error(errorFields(error), isDiskFailure(error) ? DISK_FAILED : THREAD_CRASHED);

@@ -28,5 +28,7 @@ describe.each<[string, () => Promise<Statements>]>([
       { id: 2, isSet: false, at: 0 },
       { id: 3, textThere: "a\uFFFDb', '{}", bytes: Buffer.alloc(0), isSet: true },
     ]);
+    const found = 'SELECT id FROM odd WHERE text_there = ANY(@texts::text[])';
+    expect(await session.all(found, { texts: ["a\0b', '{}"] })).toEqual([{ id: 3 }]);
   });
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '#adapters/sqlite/database.ts';
-import { migrate } from '#adapters/sqlite/migrate.ts';
+import { applyMigrations, shippedMigrations } from '#adapters/migrations.ts';
 import { silentLog } from '#shared/log.ts';
 import { scratchFolder } from './at-exit.ts';
 
@@ -18,7 +18,7 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
   const folder = scratchFolder('migrated');
   const file = path.join(folder.path, 'trackport.db');
   const database = openDatabase({ path: file });
-  await migrate({ database, log: silentLog });
+  await applyMigrations({ database, log: silentLog }, shippedMigrations('sqlite'));
   await database.close();
   provide('migratedStore', file);
   return () => folder[Symbol.dispose]();

@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import type BetterSqlite3 from 'better-sqlite3';
+import { existsSync } from 'node:fs';
+import BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
 import type { Database, Transact } from '#shared/database.ts';
 import { systemCodeOf } from '#shared/errors.ts';
@@ -7,7 +8,9 @@ import { createQueue } from '#shared/resilience/queue.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { type Connection, openConnection } from './connection/connection.ts';
 import { guard, isBusy, translate } from './connection/errors.ts';
-import { createStatements, type StatementRequest, statementsOn } from './connection/statements.ts';
+import { createRunner, statementsOn, toStored } from './connection/statements.ts';
+import { readMigrationState, shippedMigrations } from '../migrations.ts';
+import type { StatementResult } from '../statements.ts';
 import { createTransactions, type EngineTransaction, type InTurn } from '../transaction.ts';
 import {
   type Ask,
@@ -35,6 +38,20 @@ const LOCK_WAIT_MS = 5 * SECOND;
 const SERVICE_READ_WAIT_MS = 100;
 /** Waits for another process's lock in this thread: 1 ms, 2 ms, and then this long each. */
 const LOCK_POLL_MS = 5;
+
+/**
+ * Refuses a file of another beginning before anything is opened that would write to it: the mode of the log is in it.
+ * @throws {store-unavailable}
+ */
+export async function refuseOtherFile(path: string): Promise<void> {
+  if (!existsSync(path)) return;
+  const handle = guard(() => new BetterSqlite3(path, { readonly: true }));
+  try {
+    await readMigrationState(statementsOn(createRunner(handle)), shippedMigrations('sqlite'));
+  } finally {
+    handle.close();
+  }
+}
 
 /**
  * Opens the file, readable by its owner only when it is new; its directory is created when it is missing.
@@ -133,7 +150,7 @@ function createWriting(ask: Ask, reading: Connection): { transaction: Transact; 
   // Waits until it is open: from then on it notices what another process commits.
   void inTurn(() => ask({ kind: 'rollback' }));
   const isRetryable = (error: unknown) => systemCodeOf(error) === CHANGED_ELSEWHERE;
-  const transactions = createTransactions({ toStatements: createStatements, isRetryable });
+  const transactions = createTransactions({ isRetryable });
   return {
     inTurn,
     transaction: transactions(
@@ -148,20 +165,21 @@ function createWriting(ask: Ask, reading: Connection): { transaction: Transact; 
  * writes: in this process nobody writes meanwhile, and when another process has, the transaction is refused, and
  * made once more without this.
  */
-function begin(ask: Ask, reading?: Connection): EngineTransaction<StatementRequest, unknown> {
+function begin(ask: Ask, reading?: Connection): EngineTransaction {
   let begun: Promise<unknown> | undefined;
   let hasRead = false;
   const giveWay = createGivingWay();
   const before = reading?.version();
   return {
-    run: async (request) => {
+    run: async (statement) => {
+      const request = toStored(statement);
       if (reading && !begun && reading.isRead(request)) {
         hasRead = true;
         await giveWay();
         return reading.run(request);
       }
       begun ??= ask({ kind: 'begin', hasRead });
-      return (await Promise.all([begun, ask(request)]))[1];
+      return (await Promise.all([begun, ask(request)]))[1] as StatementResult;
     },
     commit: async () => {
       if (begun) await ask({ kind: 'commit' });

@@ -1,9 +1,13 @@
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { LocalDatabase } from '#adapters/sqlite/database.ts';
-import { migrate } from '#adapters/sqlite/migrate.ts';
 import { type Log, silentLog } from '#shared/log.ts';
-import { type Migration, readMigrationState } from '#adapters/migrations.ts';
+import {
+  applyMigrations,
+  type Migration,
+  readMigrationState,
+  shippedMigrations,
+} from '#adapters/migrations.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { connectTo } from '../../support/stores.ts';
 
@@ -29,7 +33,7 @@ function tablesOf({ handle }: LocalDatabase): unknown[] {
 describe('the migrations of this version', () => {
   test('lead from nothing to the committed schema', async () => {
     const database = empty();
-    await migrate({ database, log });
+    await applyMigrations({ database, log }, shippedMigrations('sqlite'));
     const schema = database.handle
       .prepare(
         "SELECT sql || ';' FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC, name",
@@ -44,7 +48,7 @@ describe('the migrations of this version', () => {
 
   test('leave a sound database without broken references', async () => {
     const database = empty();
-    await migrate({ database, log });
+    await applyMigrations({ database, log }, shippedMigrations('sqlite'));
     expect(database.handle.pragma('integrity_check', { simple: true })).toBe('ok');
     expect(database.handle.pragma('foreign_key_check')).toEqual([]);
   });
@@ -58,16 +62,18 @@ describe('migrating', () => {
       pending: [first, second],
       unknown: [],
     });
-    expect(await migrate({ database, log }, [first])).toEqual([first]);
-    expect(await migrate({ database, log }, [first, second])).toEqual([second]);
-    expect(await migrate({ database, log }, [first, second])).toEqual([]);
+    expect(await applyMigrations({ database, log }, [first])).toEqual([first]);
+    expect(await applyMigrations({ database, log }, [first, second])).toEqual([second]);
+    expect(await applyMigrations({ database, log }, [first, second])).toEqual([]);
     expect(tablesOf(database)).toEqual(['a', 'b', 'migration']);
   });
 
   test('keeps the migrations before a broken one, and nothing of the broken one', async () => {
     const database = empty();
     const broken = migration(2, 'CREATE TABLE c (x); CREATE NONSENSE');
-    await expect(migrate({ database, log }, [first, broken])).rejects.toThrow('syntax error');
+    await expect(applyMigrations({ database, log }, [first, broken])).rejects.toThrow(
+      'syntax error',
+    );
     expect(tablesOf(database)).toEqual(['a', 'migration']);
     const { pending } = await readMigrationState(database, [first, broken]);
     expect(pending).toEqual([broken]);
@@ -75,24 +81,27 @@ describe('migrating', () => {
 
   test('takes a migration that another process applied meanwhile as done', async () => {
     const database = empty();
-    await migrate({ database, log }, [first]);
+    await applyMigrations({ database, log }, [first]);
     const other = connectTo(database.handle.name);
     // The other process is faster: it applies the second migration after ours was found missing.
     const late: LocalDatabase = {
       ...database,
       transaction: async (work) => {
-        await migrate({ database: other, log }, [first, second]);
+        await applyMigrations({ database: other, log }, [first, second]);
         return database.transaction(work);
       },
     };
-    expect(await migrate({ database: late, log }, [first, second])).toEqual([]);
+    expect(await applyMigrations({ database: late, log }, [first, second])).toEqual([]);
     expect(tablesOf(database)).toEqual(['a', 'b', 'migration']);
   });
 
   test('refuses a store that a newer version broke for us, and changes nothing', async () => {
     const database = empty();
-    await migrate({ database, log }, [first, migration(9, 'CREATE TABLE z (x)', 'breaking')]);
-    await expect(migrate({ database, log }, [first, second])).rejects.toThrow(
+    await applyMigrations({ database, log }, [
+      first,
+      migration(9, 'CREATE TABLE z (x)', 'breaking'),
+    ]);
+    await expect(applyMigrations({ database, log }, [first, second])).rejects.toThrow(
       expect.objectContaining({
         code: 'store-unavailable',
         detail: expect.stringMatching(/newer Trackport \(0009_test\)/),
@@ -103,8 +112,8 @@ describe('migrating', () => {
 
   test('refuses a store with another beginning by its name, and changes nothing', async () => {
     const database = empty();
-    await migrate({ database, log }, [{ ...first, name: '0001_access' }]);
-    await expect(migrate({ database, log }, [first, second])).rejects.toThrow(
+    await applyMigrations({ database, log }, [{ ...first, name: '0001_access' }]);
+    await expect(applyMigrations({ database, log }, [first, second])).rejects.toThrow(
       expect.objectContaining({
         code: 'store-unavailable',
         detail: expect.stringMatching(/begins with 0001_access, and not with 0001_test/),
@@ -115,10 +124,10 @@ describe('migrating', () => {
 
   test('warns of a store that a newer, compatible version changed', async () => {
     const database = empty();
-    await migrate({ database, log }, [first, migration(9, 'CREATE TABLE z (x)')]);
+    await applyMigrations({ database, log }, [first, migration(9, 'CREATE TABLE z (x)')]);
     const warnings: unknown[] = [];
     const listening: Log = { ...silentLog, warn: (fields) => warnings.push(fields) };
-    expect(await migrate({ database, log: listening }, [first, second])).toEqual([second]);
+    expect(await applyMigrations({ database, log: listening }, [first, second])).toEqual([second]);
     expect(warnings).toEqual([{ migration: '0009_test' }]);
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { openDatabase } from '#adapters/sqlite/database.ts';
-import { migrate } from '#adapters/sqlite/migrate.ts';
+import { applyMigrations, shippedMigrations } from '#adapters/migrations.ts';
 import { searchSqlite } from '#catalog/reading/search.ts';
 import { silentLog } from '#shared/log.ts';
 import { openEngine } from './engine.ts';
@@ -73,7 +73,7 @@ function lock(handle: BetterSqlite3.Database): (() => void) | undefined {
 async function makeImage(folder: string): Promise<Buffer> {
   const file = path.join(folder, 'empty.db');
   const database = openDatabase({ path: file });
-  await migrate({ database, log: silentLog });
+  await applyMigrations({ database, log: silentLog }, shippedMigrations('sqlite'));
   await database.exec(SEVERAL_INSTANCES);
   await database.close();
   return readFileSync(file);

@@ -3,13 +3,14 @@ import { DAY } from '#shared/clock.ts';
 import { createQueue } from '#shared/resilience/queue.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { type Database, type Statements, type Values, withoutWarning } from '#shared/database.ts';
+import { advisoryLocks, SERVER_IDENTITY, toCamelCase, toRecords } from '#shared/sql.ts';
 import {
-  advisoryLocks,
-  type RowsInto,
-  SERVER_IDENTITY,
-  toCamelCase,
-  toRecords,
-} from '#shared/sql.ts';
+  createStatements,
+  parametersOf,
+  type StatementRequest,
+  type StatementResult,
+  valueOf,
+} from '../../statements.ts';
 import { guard, isConnectionLost, isRetryable } from './errors.ts';
 import { createListening } from './listen.ts';
 import {
@@ -19,7 +20,7 @@ import {
   type PoolOptions,
   refuseSharedConnections,
 } from './pool.ts';
-import { createStatementReader, type Statement, valuesOf } from './statement.ts';
+import { createStatementReader, type Statement } from './statement.ts';
 import { createTransactions, type EngineTransaction } from '../../transaction.ts';
 
 /** A pool of connections to one PostgreSQL database. */
@@ -40,12 +41,10 @@ export function openDatabase({ idleMaxMs, ...options }: DatabaseOptions): Postgr
   const pool = openPool(options);
   const read = createStatementReader();
   const lending = <T>(work: (run: Run) => Promise<T>) => lend(pool, read, work);
-  const transactions = createTransactions({
-    toStatements: createStatements,
-    isRetryable,
-    idleMaxMs,
-  });
-  const statements = createStatements((make) => lending((run) => run(make())));
+  const transactions = createTransactions({ isRetryable, idleMaxMs });
+  const statements = createStatements((request) =>
+    lending(async (run) => toResult(await run(toRun(request)))),
+  );
   let closed: Promise<void> | undefined;
   return {
     ...statements,
@@ -71,8 +70,9 @@ type Run = (request: Request) => Promise<Result>;
 
 const UNHURRIED = { query_timeout: DAY, rowMode: 'array' } as const;
 
-function toQuery({ name, text, parameters }: Statement, values: Values) {
-  return { name, text, values: valuesOf(parameters, values), rowMode: 'array' } as const;
+function toQuery(sql: string, statement: Statement, values: Values) {
+  const inOrder = parametersOf(sql).map((name) => valueOf(values, name));
+  return { ...statement, values: inOrder, rowMode: 'array' } as const;
 }
 
 /** Gives a connection to `work`. One that is lost, or may be, is not used again. */
@@ -85,7 +85,7 @@ async function lend<T>(
   let lost: { error: unknown } | undefined;
   const run: Run = async ({ sql, values }) => {
     if (lost) throw lost.error;
-    const query = values ? toQuery(read(sql), values) : { text: sql, ...UNHURRIED };
+    const query = values ? toQuery(sql, read(sql), values) : { text: sql, ...UNHURRIED };
     try {
       return await guard(() => client.query<unknown[]>(query));
     } catch (error) {
@@ -101,16 +101,16 @@ async function lend<T>(
 }
 
 /** Begins with the first statement, which is on its way before the server has answered. */
-function begin(run: Run, lock?: string): EngineTransaction<Request, Result> {
+function begin(run: Run, lock?: string): EngineTransaction {
   let begun: Promise<unknown> | undefined;
   return {
     run: async (request) => {
       begun ??= Promise.all(
         ['BEGIN', ...(lock === undefined ? [] : [lock])].map((sql) => run({ sql, values: {} })),
       );
-      const response = withoutWarning(run(request));
+      const response = withoutWarning(run(toRun(request)));
       await begun; // what fails there is the cause of what fails behind it
-      return response;
+      return toResult(await response);
     },
     commit: async () => {
       // The server rolls back what a statement failed in, and calls that no failure.
@@ -126,32 +126,19 @@ const COMMIT = { sql: 'COMMIT', values: {} };
 const ROLLBACK = { sql: 'ROLLBACK', values: {} };
 const NOT_COMMITTED = 'a statement failed: the transaction was not committed';
 
-function createStatements(run: (make: () => Request) => Promise<Result>): Statements {
-  const all = async <Row>(sql: string, values: Values): Promise<Row[]> => {
-    const { fields, rows } = await run(() => ({ sql, values }));
-    const names = fields.map(({ name }) => toCamelCase(name));
-    return rows.map((row) => toRow(names, row) as Row);
-  };
-  const get = async (sql: string, values: Values) => (await all<never>(sql, values))[0];
-  const change = async (sql: string, values: Values) =>
-    (await run(() => ({ sql, values }))).rowCount ?? 0;
-  const insert = async ({ all: sql }: RowsInto, rows: readonly object[]): Promise<void> => {
-    if (rows.length > 0) await run(() => ({ sql, values: { rows: toRecords(rows) } }));
-  };
-  const exec = async (sql: string): Promise<void> => void (await run(() => ({ sql })));
-  return {
-    all: (sql, values = {}) => withoutWarning(all(sql, values)),
-    get: (sql, values = {}) => withoutWarning(get(sql, values)),
-    run: (sql, values = {}) => withoutWarning(change(sql, values)),
-    insert: (into, rows) => withoutWarning(insert(into, rows)),
-    exec: (sql) => withoutWarning(exec(sql)),
-  };
+function toRun(request: StatementRequest): Request {
+  if (request.kind === 'insert')
+    return { sql: request.into.all, values: { rows: toRecords(request.rows) } };
+  return request.kind === 'exec' ? { sql: request.sql } : request;
 }
 
-function toRow(names: readonly string[], cells: readonly unknown[]): object {
-  const row: Record<string, unknown> = {};
-  for (const [at, name] of names.entries()) if (cells[at] !== null) row[name] = cells[at];
-  return row;
+/** Several statements have no fields. */
+function toResult({ fields = [], rows = [], rowCount }: Partial<Result>): StatementResult {
+  return {
+    columns: fields.map(({ name }) => toCamelCase(name)),
+    cells: rows as unknown[][],
+    changes: rowCount ?? 0,
+  };
 }
 
 /**

@@ -3,10 +3,10 @@ import BetterSqlite3 from 'better-sqlite3';
 import { refuseOtherSchema, shippedMigrations } from '../../migrations.ts';
 import { type Tx, unavailable } from '#shared/database.ts';
 import { createPrivately } from '../connection/store-file.ts';
+import { refuseOtherFile } from '../database.ts';
 import { guard, isBusy } from '../connection/errors.ts';
 import { createRunner, statementsOn } from '../connection/statements.ts';
 import { refuseUnlessEmpty } from '../../transfer/tables.ts';
-import { refuseOtherFile } from '../migrate.ts';
 import { lockForCommand } from '../service-lock.ts';
 import { openDraft, removeSidecars } from './draft.ts';
 

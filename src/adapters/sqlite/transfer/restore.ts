@@ -3,11 +3,10 @@ import BetterSqlite3 from 'better-sqlite3';
 import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import type { OnProgress } from '#shared/progress.ts';
-import type { Migration } from '../../migrations.ts';
+import { applyMigrations, type Migration, shippedMigrations } from '../../migrations.ts';
 import { StoreRefusal } from '#shared/database.ts';
 import { openDatabase } from '../database.ts';
 import { guard } from '../connection/errors.ts';
-import { migrate } from '../migrate.ts';
 import { replaceEmpty } from './exclusive.ts';
 import { type BackupOrigin, dropManifest, findAltered, readManifest } from './tables.ts';
 
@@ -86,7 +85,7 @@ async function makeStore(
 ): Promise<Migration[]> {
   const database = openDatabase({ path: draft });
   try {
-    const migrated = await migrate({ database, log });
+    const migrated = await applyMigrations({ database, log }, shippedMigrations('sqlite'));
     await database.exec('UPDATE directory_state SET rules_check = zeroblob(0)');
     return migrated;
   } catch (error) {

@@ -1,9 +1,9 @@
 import type { Connection } from '../connection/connection.ts';
-import type { StatementRequest } from '../connection/statements.ts';
+import type { StoredRequest } from '../connection/statements.ts';
 
 /** A request to the connection that writes, which knows no table and no store. */
 export type Request =
-  | StatementRequest
+  | StoredRequest
   /** `hasRead`: elsewhere, what another process may have changed since the transaction before. */
   | { kind: 'begin'; hasRead: boolean }
   | { kind: 'commit' }
@@ -39,7 +39,7 @@ export function createBackend(connection: Connection): (request: Request) => unk
     isOpen = false;
     if (connection.handle.inTransaction) connection.handle.exec('ROLLBACK');
   };
-  const runInTransaction = (request: StatementRequest | { kind: 'commit' }): unknown => {
+  const runInTransaction = (request: StoredRequest | { kind: 'commit' }): unknown => {
     if (!isOpen) throw new Error(NOT_OPEN);
     isOpen = false; // for what comes behind a failed one, and the commit
     if (request.kind === 'commit') return connection.commit();
