@@ -57,10 +57,12 @@ test('the tracker is asked once a minute, however many deletions wait, and what 
   await world.send({ email: 'somebody@example.com' });
   hurry(true);
   const elapsedMs = () => world.clock.monotonicMs() - since;
-  await eventually(() => expect(elapsedMs()).toBeGreaterThan(10 * MINUTE));
+  await eventually(() => {
+    expect(elapsedMs()).toBeGreaterThan(10 * MINUTE);
+    expect(entries.length).toBeGreaterThan(before);
+  });
   hurry(false);
   const asked = entries.length - before;
-  expect(asked).toBeGreaterThan(0);
   expect(asked).toBeLessThanOrEqual(elapsedMs() / MINUTE + 1);
   const claims = await world.claims.current();
   expect(numbers.filter((number) => !claims.has(number))).toEqual([]);
