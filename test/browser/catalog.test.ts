@@ -19,8 +19,8 @@ async function createDraft(page: Page, id: string): Promise<void> {
   await page.getByLabel('Id', { exact: true }).fill(id);
   await page.getByLabel('Title').fill('Browser API');
   await page.getByLabel('Owner').fill('team-browser');
-  await page.getByLabel('Type').selectOption('API');
   await page.getByLabel('Spec', { exact: true }).fill(spec(['/a', '/b']));
+  await page.getByLabel('Type').selectOption('API');
   await press(page, 'Create draft');
   await page.getByText('Draft 1.0.0 was created.').waitFor();
 }

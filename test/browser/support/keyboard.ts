@@ -75,7 +75,7 @@ function isLocator(value: unknown): value is Locator {
 /** Presses Tab until the element has the focus; first, without a look, as often as it will take at the least. */
 async function focus(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
-  const stopsMin = await target.evaluate<number, void>(STOPS_BEFORE);
+  const stopsMin = await stopsBefore(target);
   for (let stops = 0; stops < stopsMin; stops += 1) await page.keyboard.press('Tab');
   await tabUntil(page, () => isFocused(target), String(target));
 }
@@ -88,15 +88,21 @@ async function tabUntil(page: Page, isThere: () => Promise<boolean>, what: strin
   throw new Error(`the keyboard does not reach ${what}`);
 }
 
+const STOPS = 'a, button, input, select, textarea, summary';
+
 /** Counts the stops between the element with the focus and one that comes after it; parts of a field count once. */
-const STOPS_BEFORE = `(element) => {
-  const stops = [...document.querySelectorAll('a, button, input, select, textarea, summary')].filter(
-    (one) =>
-      one.tabIndex >= 0 && !one.disabled && one.checkVisibility() && (one.type !== 'radio' || one.checked),
-  );
-  const between = stops.indexOf(element) - stops.indexOf(document.activeElement) - 1;
-  return Math.max(between, 0);
-}`;
+const stopsBefore = (target: Locator): Promise<number> =>
+  target.evaluate((element, selector) => {
+    const { activeElement } = element.ownerDocument;
+    const stops = [...element.ownerDocument.querySelectorAll(selector)].filter(
+      (one) =>
+        one.tabIndex >= 0 &&
+        !one.disabled &&
+        one.checkVisibility() &&
+        (one.type !== 'radio' || one.checked),
+    );
+    return stops.indexOf(element) - stops.indexOf(activeElement) - 1;
+  }, STOPS);
 
 const isFocused = (target: Locator): Promise<boolean> =>
   target.evaluate((element) => element.matches(':focus'));
