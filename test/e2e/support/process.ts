@@ -66,7 +66,9 @@ export function trackport(args: readonly string[], options: StartOptions = {}): 
       const found = new Promise<Record<string, unknown>>((resolve) => {
         const look = (): void => {
           const line = log().find(({ msg }) => msg === message);
-          if (line) resolve(line);
+          if (!line) return;
+          watchers.delete(look);
+          resolve(line);
         };
         watchers.add(look);
         look();
