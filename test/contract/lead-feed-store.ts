@@ -21,6 +21,7 @@ import {
   readChangesAfter,
   readFeedEnd,
   readFeedReader,
+  readHistory,
 } from '#leads/lead-feed/read-changes.ts';
 import { hideLeadNow, noteFeedReader, noteRead } from '#leads/lead-feed/note-changes.ts';
 import {
@@ -321,6 +322,36 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       clock.now = NOW - DAY;
       await putEntries(directory, [entry(3)]);
       expect(await since(before)).toEqual(['+3']);
+    });
+
+    test('readers begin again behind a restore and behind another repository, and for nothing else', async () => {
+      const { database, directory, feed, since, clock } = await setUp();
+      const rules = rulesCheckOf(leadRules, directoryKey);
+      const reopen = async (repository = REPOSITORY, id = REPOSITORY_ID): Promise<unknown> => {
+        const store = { ...directory, repository };
+        clock.now += 1;
+        await openDirectory(store, id, { rules, at: clock.now });
+        return readHistory(store);
+      };
+      await putEntries(directory, [entry(1)]);
+      expect(await reopen()).toBeUndefined();
+      expect(await reopen('acme/renamed')).toBeUndefined();
+      await database.run('UPDATE directory_state SET rules_check = @none', {
+        none: Buffer.alloc(0),
+      });
+      const restored = await reopen();
+      expect(restored).toBeGreaterThan(NOW);
+      clock.now += 31 * DAY;
+      await putEntries(directory, [entry(2)]);
+      await completeCrawl(directory, clock.now);
+      expect(await reopen()).toBe(restored);
+      clock.now -= 40 * DAY;
+      expect(await reopen('acme/others', 7)).toBeDefined();
+      const back = await reopen();
+      expect(back).not.toBe(restored);
+      expect(await reopen()).toBe(back);
+      expect(await readHistory(feed)).toBe(back);
+      expect(await since(START)).toEqual(['+1', '+2']);
     });
 
     test('knows who follows', async () => {

@@ -10,13 +10,22 @@ import type { DirectoryEntry, LabelRename } from './lead-directory.ts';
 import { READING_VERSION } from '../model/identity.ts';
 import { adoptClaims, numbersOf } from '../claims/claim-leads.ts';
 import { adoptDeletionNames, endDeletionNames } from '../claims/deletion-names.ts';
-import { hideLeads, noteLeads, type Seen, noteCrawlEnd } from '../lead-feed/note-changes.ts';
+import {
+  beginHistory,
+  hideLeads,
+  noteCrawlEnd,
+  noteLeads,
+  type Seen,
+} from '../lead-feed/note-changes.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import { IS_FROZEN, readRepositoryId } from './directory-view.ts';
 import type { DirectoryStore } from '../lead-store.ts';
 
 const RULES_CHECK = 'SELECT rules_check FROM directory_state WHERE repository_id = @id';
+
+const SEEN_LAST =
+  'SELECT repository_id, seen_at FROM tracker_repository ORDER BY seen_at DESC LIMIT 1';
 
 const IDENTIFY = `
   INSERT INTO tracker_repository (name, repository_id, seen_at) VALUES (@name, @id, @at)
@@ -105,7 +114,8 @@ const CAUGHT_UP = `
 
 /**
  * Notes the repository's number and starts a first crawl where one is due: for a new number, or when the last one was
- * begun with another check. @throws {store-unavailable}
+ * begun with another check. A check without a byte is that of a store that was restored: as then, and behind another
+ * repository, readers of the lead feed begin again. @throws {store-unavailable}
  */
 export function openDirectory(
   { db, repository: name }: DirectoryStore,
@@ -113,11 +123,14 @@ export function openDirectory(
   { rules, at }: { rules: Buffer; at: number },
 ): Promise<void> {
   return db.exclusive(async (tx) => {
-    await tx.run(IDENTIFY, { name, id, at });
+    const last = await tx.get<{ repositoryId: number; seenAt: number }>(SEEN_LAST);
+    await tx.run(IDENTIFY, { name, id, at: Math.max(at, (last?.seenAt ?? 0) + 1) });
     await adoptClaims(tx, id, at);
     await adoptDeletionNames(tx, id);
     const stored = await tx.get<{ rulesCheck: Buffer }>(RULES_CHECK, { id });
     if (stored?.rulesCheck.equals(rules) !== true) await tx.run(BEGIN, { id, rules, at });
+    const isOther = last !== undefined && last.repositoryId !== id;
+    if (isOther || stored?.rulesCheck.length === 0) await beginHistory(tx, { id, at });
   });
 }
 

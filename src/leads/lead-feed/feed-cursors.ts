@@ -26,6 +26,8 @@ export type FeedPosition = {
   walkedTo?: ListPlace;
   /** Changes behind `place` that tell nothing but what the list has shown. */
   shown?: readonly FeedPlace[];
+  /** Beginning of the history of which it is a place, as `readHistory` tells. */
+  history?: number | undefined;
 };
 
 const KIND = 'lead-feed/1';
@@ -80,6 +82,12 @@ function openOrUndefined(cursors: CursorSealer, cursor: string, consumerId: stri
     if (!isTrackportError(error, 'invalid-cursor')) throw error;
     return undefined;
   }
+}
+
+/** @throws {cursor-expired} what the reader was told is not in the history that the feed goes on with */
+export function refuseOtherHistory(position: FeedPosition, history: number | undefined): void {
+  if (position.history !== history)
+    refuseExpired('was made before the store was restored, or for another repository');
 }
 
 function refuseExpired(why: string): never {

@@ -4,6 +4,9 @@ import { REPLICA_LAG_MAX_MS } from '../lead-tracker.ts';
 /** A reader who stays away for longer cannot go on from its cursor, and follows the feed no more. */
 export const FEED_READABLE_MS = 30 * DAY;
 
+/** No issue has this number: its change, of which nobody is told, is where the history begins that cursors hold for. */
+export const HISTORY = 0;
+
 /** A lead that a reader was shown by a list. `labels` are folded. */
 export type ReadLead = {
   number: number;

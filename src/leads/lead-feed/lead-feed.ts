@@ -10,13 +10,18 @@ import type { Claims, ClaimView } from '../claims/claim-view.ts';
 import { foldLabels } from '../model/labels.ts';
 import { changeFor } from './lead-change.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
-import { createFeedCursors, type FeedCursors, type FeedPosition } from './feed-cursors.ts';
+import {
+  createFeedCursors,
+  type FeedCursors,
+  type FeedPosition,
+  refuseOtherHistory,
+} from './feed-cursors.ts';
 import { createFeedReads, type FeedReads } from './feed-reads.ts';
 import { type ChangeSignal, createChangeSignal } from './change-signal.ts';
 import { beginFeed, type Feed, type FeedStep, readFeedStep } from './read-feed.ts';
 import type { FeedItem, FeedPage } from './feed-item.ts';
 import { noteFeedReader } from './note-changes.ts';
-import { readChangesAfter, readFeedEnd, readFeedReader } from './read-changes.ts';
+import { readChangesAfter, readFeedEnd, readFeedReader, readHistory } from './read-changes.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 
 /** A read of the feed, already validated. */
@@ -95,17 +100,15 @@ export function createLeadFeed(
 ): LeadFeed {
   const { store, clock } = leads;
   const readEnd = createNextTurnFlight(() => readFeedEnd(store));
+  const history = createNextTurnFlight(() => readHistory(store));
   const feed: Feed = { ...leads, readEnd, walked: new WeakMap() };
   const cursors = createFeedCursors(sealer, clock);
   const changes = createChangeSignal({ db: store.db, readEnd, clock });
   const noteReader = createReaderNotes(feed, log);
   const reads = createFeedReads(store, clock, log);
   let listeners = 0;
-  const begin = async (query: FeedQuery, visibility: Visibility): Promise<StepRequest> => {
-    const { cursor, limit } = query;
-    const known = cursor === undefined ? undefined : cursors.open(cursor, visibility);
-    return { from: known ?? (await beginFeed(feed, query)), limit, visibility };
-  };
+  const begin = (query: FeedQuery, visibility: Visibility) =>
+    beginSteps({ feed, cursors, history }, query, visibility);
   const toEvent = memoizePair(({ position, ...event }: UnsealedEvent, visibility: Visibility) => ({
     ...event,
     cursor: cursors.seal(position, visibility),
@@ -116,9 +119,10 @@ export function createLeadFeed(
   });
   /** One for all of a consumer who stand at the same place: a change wakes many. */
   const readStep = createFlightsByQuestion(async ({ from, ...request }: StepRequest) => {
+    refuseOtherHistory(from, await history()); // a stream may have begun before that one
     const step = await readFeedStep(feed, from, request);
     await noteReader(request.visibility, step.next);
-    return step;
+    return stepIn(from.history, step);
   });
   const turn = createTurns(EVENTS_A_TURN);
   const stream = { clock, onItem, turn, changes, noteReader, reads, readStep, toEvent };
@@ -150,6 +154,32 @@ export function createLeadFeed(
       await reads.close();
     },
   };
+}
+
+/** @throws {invalid-cursor} @throws {cursor-expired} @throws {tracker-unavailable} @throws {store-unavailable} */
+async function beginSteps(
+  { feed, cursors, history }: Beginning,
+  { cursor, ...query }: FeedQuery,
+  visibility: Visibility,
+): Promise<StepRequest> {
+  const { limit } = query;
+  if (cursor === undefined) {
+    const begun = await beginFeed(feed, query); // which may find another repository
+    return { from: { ...begun, history: await history() }, limit, visibility };
+  }
+  const from = cursors.open(cursor, visibility);
+  refuseOtherHistory(from, await history());
+  return { from, limit, visibility };
+}
+
+/** The step with places of that history. */
+function stepIn(history: number | undefined, step: FeedStep): FeedStep {
+  if (history === undefined) return step;
+  const entries = step.entries.map(({ item, position }) => ({
+    item,
+    position: { ...position, history },
+  }));
+  return { ...step, entries, next: { ...step.next, history } };
 }
 
 function withoutClaimed(items: readonly FeedItem[], claims: Claims): readonly FeedItem[] {
@@ -197,6 +227,9 @@ function noteRead(
 type UnsealedEvent = { position: FeedPosition } & Omit<FeedEvent, 'cursor'>;
 
 type StepRequest = { from: FeedPosition; limit: number; visibility: Visibility };
+
+/** Place of a reader's first step, and `readHistory` for all of a moment. */
+type Beginning = { feed: Feed; cursors: FeedCursors; history: () => Promise<number | undefined> };
 
 type Stream = {
   clock: Clock;

@@ -1,5 +1,6 @@
 import {
   FEED_READABLE_MS,
+  HISTORY,
   type LeadChange,
   type LeadSnapshot,
   nextChange,
@@ -51,10 +52,10 @@ const LOST = `
     AND NOT EXISTS (SELECT 1 FROM directory_lead AS lead
       WHERE lead.repository_id = lead_change.repository_id AND lead.number = lead_change.number)`;
 
-/** The newest stays: positions count on from it. */
+/** The newest stays: positions count on from it. So does where the history begins. */
 const FORGET = `
   DELETE FROM lead_change
-  WHERE repository_id = @id AND NOT is_visible AND position < @before
+  WHERE repository_id = @id AND NOT is_visible AND position < @before AND number <> ${HISTORY}
     AND position < (SELECT max(position) FROM lead_change WHERE repository_id = @id)`;
 
 const NOTE_READER = `
@@ -135,6 +136,20 @@ export function hideKnown(
     return before ? (nextChange(before, { ...before, isVisible: false }, position) ?? []) : [];
   });
   putChanges(tx, id, { changes, position });
+}
+
+const FORGET_CURSORS = 'UPDATE lead_feed_reader SET granted = NULL';
+
+/**
+ * Has every reader begin again: what they were told of these leads nobody knows, for the store was set back, or has
+ * told of another repository meanwhile.
+ */
+export async function beginHistory(tx: Tx, { id, at }: Omit<Touched, 'numbers'>): Promise<void> {
+  const { position } = await readKnown(tx, { id, numbers: [], at });
+  const noLead = { isVisible: false, updatedAt: 0, labels: [], carried: [] };
+  const change = { ...noLead, number: HISTORY, position, changedAt: position };
+  putChanges(tx, id, { changes: [change], position });
+  await tx.run(FORGET_CURSORS);
 }
 
 /** Hides those among the leads that are claimed. */

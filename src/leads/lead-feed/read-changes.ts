@@ -5,7 +5,7 @@
 import type { Database } from '#shared/database.ts';
 import { NAMED } from '../directory/directory-view.ts';
 import type { LeadStore } from '../lead-store.ts';
-import type { LeadChange, Span } from './lead-change.ts';
+import { HISTORY, type LeadChange, type Span } from './lead-change.ts';
 
 /** The change behind which a read goes on: its position, then the issue number. */
 export type FeedPlace = readonly [position: number, number: number];
@@ -36,6 +36,9 @@ const END = `
   SELECT (SELECT max(position) FROM lead_change WHERE repository_id = known.repository_id) AS position
   FROM tracker_repository AS known WHERE name = @name`;
 
+const HISTORY_BEGINS = `
+  SELECT position FROM lead_change WHERE repository_id = ${NAMED} AND number = @number`;
+
 const AFTER = `
   SELECT ${CHANGE_COLUMNS} FROM lead_change
   WHERE repository_id = ${NAMED} AND (position, number) > (@position, @number)
@@ -48,6 +51,12 @@ const FOLLOWED = 'SELECT 1 FROM lead_feed_reader WHERE read_at >= @since LIMIT 1
 export async function readFeedEnd({ db, repository }: LeadStore): Promise<FeedPlace | undefined> {
   const last = await db.get<{ position?: number }>(END, { name: repository });
   return last && [last.position ?? 0, Number.MAX_SAFE_INTEGER];
+}
+
+/** The position at which the history begins that cursors hold for; undefined: it is whole. @throws {store-unavailable} */
+export async function readHistory({ db, repository }: LeadStore): Promise<number | undefined> {
+  return (await db.get<{ position: number }>(HISTORY_BEGINS, { name: repository, number: HISTORY }))
+    ?.position;
 }
 
 /** The next changes, in order. @throws {store-unavailable} */

@@ -3,6 +3,7 @@ import { eventually } from '../../support/eventually.ts';
 import { copyFileSync, existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
+import type { FeedPage } from '#leads/lead-feed/feed-item.ts';
 import { createLargeStores } from '../support/large-store.ts';
 import { runHere } from '../support/command.ts';
 import { runTrackport, trackport, type Trackport } from '../support/process.ts';
@@ -43,6 +44,9 @@ test('what was acknowledged before a backup began is there after a restore, and 
   const open = () => openLead(tracker);
   const [before, during, after, stays] = [open(), open(), open(), open()];
   const first = await serve(config);
+  const changes = (url: string, query: string) =>
+    fetch(`${url}/api/v1/leads/changes?${query}`, { headers: { 'x-api-key': key } });
+  const { pagination } = (await (await changes(first.url, 'from=start')).json()) as FeedPage;
   const acknowledged = await deleteLead(first.url, before.number);
   const [made] = await Promise.all([
     runTrackport(['backup', backup, '--config', config]),
@@ -74,6 +78,11 @@ test('what was acknowledged before a backup began is there after a restore, and 
   const second = await serve(config);
   const ids = (await listLeads(second.url, key)).map(({ id }) => Number(id));
   expect(ids).toEqual([stays.number]);
+  // A copy may hold what only the lost store could have told to be gone.
+  await eventually(async () => {
+    const answer = await changes(second.url, `cursor=${pagination.nextCursor}`);
+    expect(answer.status).toBe(410);
+  });
   await stop(second.run);
 }, 180_000);
 

@@ -6,6 +6,7 @@ import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
 import { noOthers } from '#leads/instance-changes/instance-changes.ts';
 import type { FeedItem } from '#leads/lead-feed/feed-item.ts';
+import { beginHistory } from '#leads/lead-feed/note-changes.ts';
 import type { Issue, TrackerEvent } from '#leads/lead-tracker.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
@@ -89,6 +90,7 @@ async function openWorld() {
     clock,
     tracker,
     database,
+    first,
     readers,
     walk,
     tell,
@@ -272,6 +274,28 @@ test('a claimed lead leaves a copy with the next read', async () => {
   await reader?.catchUp();
   expect(reader?.has(1)).toBe(false);
   await world.close();
+});
+
+test('behind a history that nobody knows a copy is begun again, by whoever reads or listens', async () => {
+  const { clock, database, first, readers, close } = await openWorld();
+  const [reader] = readers;
+  await reader?.catchUp();
+  const query = { limit: 100, fromStart: false };
+  const wait = { waitMs: SECOND, signal: new AbortController().signal };
+  const follow = (cursor?: string) =>
+    first().leadFeed.follow({ ...query, cursor }, { consumerId: 'all', labels: [] }, wait);
+  const events = follow();
+  const begun = (await events.next()).value as { cursor: string };
+  await events.next(); // that it has all
+  const ended = events.next();
+  await database.exclusive((tx) => beginHistory(tx, { id: REPOSITORY_ID, at: clock.now() }));
+  const expired = expect.objectContaining({ code: 'cursor-expired' });
+  await expect(whileTimePasses(clock, ended)).rejects.toEqual(expired);
+  await expect(reader?.catchUp()).rejects.toEqual(expired);
+  await expect(follow(begun.cursor).next()).rejects.toEqual(expired);
+  await readers[2]?.catchUp();
+  await readers[2]?.catchUp();
+  await close();
 });
 
 describe('what a webhook has told to be gone a moment ago', () => {
