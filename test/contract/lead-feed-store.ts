@@ -294,6 +294,21 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       expect(await since(START)).toEqual(['+2', '+1', '+3']);
     });
 
+    test('what a crawl finds readable by now is a change, however long ago somebody touched it', async () => {
+      const { directory, since, end, clock } = await setUp();
+      await putEntries(directory, [entry(1), entry(2, { isReadable: false, labels: ['lead'] })]);
+      const before = await end();
+      clock.now += 1;
+      const rules = rulesCheckOf({ ...leadRules, approvedLabel: 'lead' }, directoryKey);
+      await openDirectory(directory, REPOSITORY_ID, { rules, at: clock.now });
+      const now = [entry(1, { isReadable: false }), entry(2, { labels: ['lead'] })];
+      await putCrawled(directory, now, 0);
+      expect(await since(before)).toEqual(['-1', '+2']);
+      const told = await end();
+      await putCrawled(directory, now, 0);
+      expect(await since(told)).toEqual([]);
+    });
+
     test('a full crawl finds out what readers were shown and is gone', async () => {
       const { directory, feed, since, end, clock } = await setUp();
       await putEntries(directory, [entry(1)]);

@@ -50,6 +50,9 @@ const PUT_LEADS = `
   WHERE excluded.updated_at >= directory_lead.updated_at AND NOT ${IS_FROZEN}
   RETURNING number`;
 
+const KNOWN = `
+  SELECT number FROM directory_lead WHERE repository_id = @id AND number = ANY(@numbers::bigint[])`;
+
 const MARK_SEEN = `
   UPDATE directory_lead
   SET crawl = (SELECT crawl FROM directory_state WHERE repository_id = @id),
@@ -233,6 +236,7 @@ async function putPage(
   { store: { repository, clock, claimLearnt }, entries, isCrawl }: Page,
 ): Promise<void> {
   const seen = new Map<number, Seen>();
+  const firstMet = isCrawl === true ? await findUnknown(tx, id, entries) : undefined;
   for (const part of distinct(entries)) {
     const put = await putLeads(tx, id, part);
     await putKeys(tx, id, part);
@@ -249,7 +253,17 @@ async function putPage(
   const numbers = [...seen.keys()];
   const now = clock.now();
   await claimLearnt(tx, { id, name: repository }, { numbers }, now); // before anybody is told of them
-  await noteLeads(tx, { id, numbers, at: now }, { isCrawl, seen });
+  await noteLeads(tx, { id, numbers, at: now }, { firstMet, seen });
+}
+
+async function findUnknown(
+  tx: Tx,
+  id: number,
+  entries: readonly DirectoryEntry[],
+): Promise<ReadonlySet<number>> {
+  const numbers = numbersOf(entries);
+  const known = new Set(numbersOf(await tx.all(KNOWN, { id, numbers })));
+  return new Set(numbers.filter((number) => !known.has(number)));
 }
 
 /** One statement can change a row once: an issue that comes twice is in two parts, in their order. */

@@ -69,21 +69,21 @@ const NOTIFY = `NOTIFY ${CHANNEL}`;
 
 /**
  * To be called, in the same transaction, whenever something was written of leads in the directory. What a crawl meets
- * for the first time, and nobody touched for a day, is no change: who follows the feed read it when they began.
+ * for the first time (`firstMet`), and nobody touched for a day, is no change: who follows the feed read it when they
+ * began.
  */
 export async function noteLeads(
   tx: Tx,
   touched: Touched,
-  { isCrawl = false, seen }: { isCrawl?: boolean; seen?: ReadonlyMap<number, Seen> } = {},
+  { firstMet, seen }: { firstMet?: ReadonlySet<number>; seen?: ReadonlyMap<number, Seen> } = {},
 ): Promise<void> {
   if (touched.numbers.length === 0) return;
   const { known, position } = await readKnown(tx, touched);
   const rows = await tx.all<StateRow>(STATES, touched);
-  const oldBefore = isCrawl ? touched.at - DAY : 0;
   const changes = rows.flatMap((row) => {
     const { number, updatedAt } = row;
     const before = known.get(number);
-    const isOld = !before && updatedAt < oldBefore;
+    const isOld = !before && firstMet?.has(number) === true && updatedAt < touched.at - DAY;
     const state = { ...row, labels: JSON.parse(row.labels) as string[], ...seen?.get(number) };
     return nextChange(before, state, isOld ? updatedAt : position) ?? [];
   });
