@@ -153,7 +153,8 @@ function isOfType({ type, canonicalType }: PartnerEvent, types: readonly string[
   return [type.name, canonicalType].some((name) => types.includes(name ?? ''));
 }
 
-function namesSomebody(event: PartnerEvent): boolean {
+/** True of every event that is accepted to be worked on. */
+export function namesSomebody(event: PartnerEvent): boolean {
   const { leadId, correlationId, externalId, emails } = event;
   return [leadId, correlationId, externalId, emails].some((value) => value !== undefined);
 }

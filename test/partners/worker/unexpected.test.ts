@@ -15,7 +15,7 @@ import { createClaims } from '../../support/claims.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
-import { directoryKey, openedDirectory, REPOSITORY } from '../../support/directory.ts';
+import { claimLeads, directoryKey, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { receiptsIn, keepMatch, workIn, acceptEvent } from '../../support/partners.ts';
 import { temporaryDatabase, withCommits } from '../../support/stores.ts';
 import { leadsOf } from '#partners/worker/event-leads.ts';
@@ -223,6 +223,25 @@ test('a lost secret key leaves a dead letter that can be replayed once the key i
     outcome: 'FAILED',
     lastError: 'payload-unreadable',
   });
+  expect(await world.replay(id)).toMatchObject({ queued: 1 });
+  await matchEvents(matchDepsOf(world), await world.lease('match'));
+  expect((await world.eventOf(id))?.leadIds).toEqual(['1']);
+});
+
+test('an event that other fields read nobody in stays hidden, for a replay with the former ones', async () => {
+  const world = await setUp();
+  const id = await world.accept(1);
+  await claimLeads(world.database, { numbers: [1] });
+  const others = createPartner('crm-one', {
+    scheme: 'hmac-sha256',
+    secrets,
+    fields: { leadId: '/elsewhere' },
+  });
+  const deps = matchDepsOf(world, { partners: createPartnerList([others]) });
+  await matchEvents(deps, await world.lease('match'));
+  const unreadable = { outcome: 'FAILED', lastError: 'payload-unreadable' };
+  expect(await world.eventOf(id)).toMatchObject(unreadable);
+  expect((await world.claims.current()).has(1)).toBe(true);
   expect(await world.replay(id)).toMatchObject({ queued: 1 });
   await matchEvents(matchDepsOf(world), await world.lease('match'));
   expect((await world.eventOf(id))?.leadIds).toEqual(['1']);

@@ -14,7 +14,7 @@ import {
   NO_LEADS,
 } from './match-by-number.ts';
 import { type Match, type MatchName, toMatchNames } from '#leads/directory/match.ts';
-import { actionsFor, namesOf, ruleFor } from '../../event.ts';
+import { actionsFor, namesOf, namesSomebody, ruleFor } from '../../event.ts';
 import { effectOf } from '../act/issue-edit.ts';
 import type { PartnerList } from '../../partner.ts';
 import type { ReadDelivery } from '../../read-delivery.ts';
@@ -160,8 +160,9 @@ async function readRequest(
   if (!item.payload) return 'payload-unreadable';
   try {
     const [read] = await readDelivery(item.payload, partner.fields);
-    if (!read?.event) return 'payload-unreadable';
-    const { event } = read;
+    const event = read?.event;
+    // Somebody was named when it was accepted: the fields are others by now.
+    if (!event || !namesSomebody(event)) return 'payload-unreadable';
     const names = toMatchNames(namesOf(partner.id, event), directoryKey);
     if (item.path === 'deletions') return { names, todo: { actions: actionsFor(partner, event) } };
     const rule = ruleFor(partner, event);
