@@ -135,7 +135,8 @@ function createList(
 
 /** Words of a dry run for a delivery. */
 function wordsOf({ repeat, outcomes: counts, leads }: Forecast): string {
-  if (repeat) return 'came before';
+  if (repeat && leads === 0) return 'came before';
+  if (repeat) return `came before, and is worked on again, of ${plural(leads, 'lead')}`;
   const words = counted(counts);
   if (!counts.PENDING) return words || 'holds no event';
   return `${words}, ${leads === 0 ? 'of nobody who is known' : `of ${plural(leads, 'lead')}`}`;

@@ -6,7 +6,12 @@ import type { Clock } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { type Intake, toReceipt } from '../intake/accept-delivery.ts';
 import { timesOf, openAcceptanceClaims } from '../intake/insert-receipts.ts';
-import type { Acceptance, NewEvent, NewReceipt } from '../intake/new-receipt.ts';
+import {
+  type Acceptance,
+  effectOfRepeat,
+  type NewEvent,
+  type NewReceipt,
+} from '../intake/new-receipt.ts';
 import { findSameEvents } from '../intake/repeats.ts';
 import type { Partner } from '../partner.ts';
 import { readDelivery } from '../read-delivery.ts';
@@ -48,7 +53,7 @@ export type ImportedDelivery = {
 export type Forecast = Omit<ImportedDelivery, 'id' | 'queued'> & {
   /** Of the original, where there is one already. */
   id?: string;
-  /** Leads that its events name, as far as the lead directory knows. */
+  /** Leads of its events that are worked on, those that came before among them, as far as the lead directory knows. */
   leads: number;
   /** Events that count from the import, for they do not say when they happened so that it can be read. */
   undated: number;
@@ -143,7 +148,12 @@ async function* previewFile(target: ImportTarget, file: ImportedFile): AsyncGene
         if (inFile.size < KEYS_REMEMBERED_MAX) inFile.add(key);
         return !isKnown;
       });
-      const leads = new Set(fresh.flatMap((one) => claims.find(one.names, timesOf(one, receipt))));
+      const isAgain = (event: NewEvent): boolean => {
+        const same = before.get(event);
+        return same !== undefined && effectOfRepeat(event, same.outcome) !== 'nothing';
+      };
+      const worked = receipt.events.filter((event) => fresh.includes(event) || isAgain(event));
+      const leads = new Set(worked.flatMap((one) => claims.find(one.names, timesOf(one, receipt))));
       const [first] = receipt.events;
       const repeat = first !== undefined && fresh.length === 0;
       yield {
@@ -152,7 +162,7 @@ async function* previewFile(target: ImportTarget, file: ImportedFile): AsyncGene
         repeat,
         outcomes: outcomesOf(fresh),
         leads: leads.size,
-        undated: fresh.filter(isUndated).length,
+        undated: worked.filter(isUndated).length,
       };
     }
   }

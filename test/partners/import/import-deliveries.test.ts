@@ -178,11 +178,19 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
   });
 
   test('takes no lead back that the same event had claimed when it was sent', async () => {
-    const { db, take, deliver, receipts, claimed, now } = await setUp();
+    const { db, take, foresee, deliver, receipts, claimed, now } = await setUp();
     // Without an event id it may be asked for anew.
     const event = gone({ email: ADA, occurredAt: now - DAY });
+    const undated = gone({ email: ADA });
+    await deliver(undated);
     const { receipt } = await deliver(event);
     expect(await claimed()).toEqual([1, 2]);
+    const forecasts = await foresee([event, undated, [undated, gone({ eventId: '1' })]]);
+    expect(forecasts.map((one) => [one.leads, one.undated])).toEqual([
+      [1, 0],
+      [2, 1],
+      [2, 1],
+    ]);
     const [repeat] = await take([event]);
     expect(repeat).toMatchObject({ id: receipt.id, repeat: true });
     expect(await claimed()).toEqual([1, 2]);
