@@ -228,10 +228,10 @@ function furtherProblems(
   request: FastifyRequest,
   problems: readonly FieldProblem[],
 ): FieldProblem[] {
-  if (problems.length === 0 && mayBeRepeat(route, request)) return [];
-  const further = route.config?.check?.(request) ?? [];
+  const { check } = route.config ?? {};
+  if (!check || (problems.length === 0 && mayBeRepeat(route, request))) return [];
   const known = new Set(problems.map(placeOf));
-  return further.filter((one) => !known.has(placeOf(one)));
+  return check(request).filter((one) => !known.has(placeOf(one)));
 }
 
 /**
