@@ -119,7 +119,7 @@ export async function startService(start: Start): Promise<Service> {
     return await open(start, cleanup);
   } catch (error) {
     await cleanup.disposeAsync().catch(() => undefined);
-    throw storeError(error, start.config.store.url);
+    throw storeError(error, start.config.store.url); // of what begins on the open store, too
   }
 }
 
@@ -139,7 +139,7 @@ async function open(start: Start, cleanup: AsyncDisposableStack): Promise<Servic
     ending: new AbortController(),
     cut: new AbortController(),
   };
-  // Everything is there, and nothing works on deliveries yet or asks the tracker; on PostgreSQL it hears other instances.
+  // Everything is there, and nothing works on deliveries yet or asks the tracker; on PostgreSQL it counts what other instances learn.
   const base = { config, settings, clock, log, registry, tracing, store, cleanup };
   const app = await createApp(base, state.cut.signal);
   start.stopping?.throwIfAborted();
@@ -296,7 +296,7 @@ async function stop(app: App, state: ServingState, load: ServerLoad): Promise<vo
   void cutInTime(clock, delayMs, state.cut);
   void clock.sleep(delayMs, { unref: true }).then(() => state.ending.abort());
   state.deadline = await drain({ clock, delayMs, load, work: partners.stop() });
-  // The servers, the work, the portal, the records of `app.ts` (each is written), the lead feed, the store, the traces.
+  // The public server first; each record of `app.ts` is written before the store is given back.
   await cleanup.disposeAsync();
   log.info({}, 'stopped');
 }

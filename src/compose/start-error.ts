@@ -7,7 +7,10 @@ import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
 /** The exit code of every failure but a wrong configuration or command line. */
 export const EXIT_FAILED = 1;
 
-/** Why the service could not start, in one line that says what to do. Exit code 2 where no later try can succeed. */
+/**
+ * Why the service could not start, in one line that says what to do. Exit code 2 where somebody has to name another
+ * store, or to end who has it; else a later try may succeed.
+ */
 export class StartError extends Error {
   readonly exitCode: 1 | 2;
 

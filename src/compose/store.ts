@@ -180,20 +180,19 @@ async function openPostgres(url: string, { clock, log }: Opening): Promise<Engin
 }
 
 async function openSqlite(path: string, opening: Opening): Promise<Engine> {
-  const { refuseOtherFile } = await import('#adapters/sqlite/database.ts');
+  const { openDatabase, refuseOtherFile } = await import('#adapters/sqlite/database.ts');
   await refuseOtherFile(path);
-  return openMigrated(path, opening);
+  const migrated = await migrateFile(path, opening);
+  return toSqliteEngine(openDatabase({ path }), migrated);
 }
 
-async function openMigrated(path: string, { log }: Opening): Promise<Engine> {
+async function migrateFile(path: string, { log }: Opening): Promise<readonly Migration[]> {
   const { openDatabase } = await import('#adapters/sqlite/database.ts');
   const database = openDatabase({ path });
   try {
-    const migrated = await applyMigrations({ database, log }, shippedMigrations('sqlite'));
-    return await toSqliteEngine(database, migrated);
-  } catch (error) {
+    return await applyMigrations({ database, log }, shippedMigrations('sqlite'));
+  } finally {
     await database.close();
-    throw error;
   }
 }
 
@@ -217,11 +216,10 @@ async function openServiceSqlite(path: string, opening: ServiceOpening): Promise
     const { stopDelay: stopDelayMs } = opening.config.server;
     const lock = await lockForService(path, { ...opening, stopDelayMs });
     cleanup.defer(() => lock.release());
-    const own = await openMigrated(path, opening);
-    await own.close();
+    const migrated = await migrateFile(path, opening);
     const database = openThreadedDatabase({ path, onCrash });
     cleanup.defer(() => database.close());
-    return { ...(await toSqliteEngine(database, own.migrated)), close };
+    return { ...(await toSqliteEngine(database, migrated)), close };
   } catch (error) {
     await close().catch(() => undefined); // the start's error says more
     throw error;

@@ -40,7 +40,8 @@ const SERVICE_READ_WAIT_MS = 100;
 const LOCK_POLL_MS = 5;
 
 /**
- * Refuses a file of another beginning before anything is opened that would write to it: the mode of the log is in it.
+ * Refuses a file that another program began, before anything is opened that would write to it: the mode of the log is
+ * in it.
  * @throws {store-unavailable}
  */
 export async function refuseOtherFile(path: string): Promise<void> {
@@ -55,7 +56,7 @@ export async function refuseOtherFile(path: string): Promise<void> {
 
 /**
  * Opens the file, readable by its owner only when it is new; its directory is created when it is missing.
- * Nothing is migrated: that is `migrate`'s work. Writes are made in this thread, which suits commands.
+ * Nothing is migrated: `applyMigrations` does that. Writes are made in this thread, which suits commands.
  * @throws {store-unavailable}
  */
 export function openDatabase(

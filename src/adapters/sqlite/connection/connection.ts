@@ -31,8 +31,7 @@ export type Connection = StatementRunner & {
 };
 
 /**
- * Opens the file, readable by its owner only when it is new. Nothing is migrated: that is
- * `migrate`'s work.
+ * Opens the file, readable by its owner only when it is new. Nothing is migrated.
  *
  * SQLite is built with STAT4 here, and plans a statement with an order, a minimum or a join anew for
  * each value that is bound in its conditions. In what hot statements compare with a parameter a plus
