@@ -30,13 +30,16 @@ export const everybody: Visibility = { consumerId: 'c1', labels: [] };
 type FakeFeed = {
   /** The position of the last change. */
   end?: () => number | undefined;
+  /** Position at which its history begins. */
+  history?: number;
   changesAfter?: (position: number, limit: number) => readonly LeadChange[];
   reader?: FeedReader | undefined;
   listen?: Database['listen'];
 };
 
 /** A store that has a lead feed alone, and keeps nothing. */
-export function storeOfFeed({ end, changesAfter, reader, listen }: FakeFeed = {}): DirectoryStore {
+export function storeOfFeed(feed: FakeFeed = {}): DirectoryStore {
+  const { end, history, changesAfter, reader, listen } = feed;
   const db = {
     all: async (_sql: string, { position, limit }: { position?: number; limit?: number }) => {
       if (position === undefined || limit === undefined) return [];
@@ -44,9 +47,9 @@ export function storeOfFeed({ end, changesAfter, reader, listen }: FakeFeed = {}
     },
     get: async (_sql: string, values: object) => {
       if ('consumerId' in values) return reader;
-      const isOfLead = 'number' in values;
-      const position = end?.();
-      return isOfLead || position === undefined ? undefined : { position };
+      const last = end?.();
+      const position = 'number' in values ? history : last;
+      return last === undefined || position === undefined ? undefined : { position };
     },
     run: async () => 1,
     transaction: async () => undefined,

@@ -163,8 +163,9 @@ async function beginSteps(
   visibility: Visibility,
 ): Promise<StepRequest> {
   const { limit } = query;
+  if (!(await feed.readEnd())) await feed.identify(); // before that nobody knows of which history a cursor is
   if (cursor === undefined) {
-    const begun = await beginFeed(feed, query); // which may find another repository
+    const begun = await beginFeed(feed, query);
     return { from: { ...begun, history: await history() }, limit, visibility };
   }
   const from = cursors.open(cursor, visibility);

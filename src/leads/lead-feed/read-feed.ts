@@ -57,12 +57,10 @@ function countFitting(leads: readonly Lead[]): number {
  * @throws {tracker-unavailable} @throws {store-unavailable}
  */
 export async function beginFeed(
-  { cache, clock, readEnd, identify }: Feed,
+  { cache, clock, readEnd }: Feed,
   { fromStart }: { fromStart: boolean },
 ): Promise<FeedPosition> {
-  let end = await readEnd();
-  if (!end) await identify();
-  end ??= (await readEnd()) ?? [0, 0];
+  const end = (await readEnd()) ?? [0, 0];
   const position = Math.max(end[0], clock.now() - DAY);
   if (!fromStart) return { place: [position, Number.MAX_SAFE_INTEGER] };
   return { place: [position - cache.freshForMs - MINUTE, 0], walk: '' };

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createFeedCursors } from '#leads/lead-feed/feed-cursors.ts';
 import { createLeadFeed } from '#leads/lead-feed/lead-feed.ts';
 import type { FeedReader } from '#leads/lead-feed/read-changes.ts';
 import type { LeadChange } from '#leads/lead-feed/lead-change.ts';
@@ -11,6 +12,8 @@ import { someLead } from '../../support/http/leads.ts';
 import { storeOfFeed } from '../support.ts';
 
 const visibility = { consumerId: 'c', labels: ['EU'] };
+
+type Leads = Parameters<typeof createLeadFeed>[0];
 
 /** A feed over changes that a test names; every lead that is visible can be read. */
 function openFeed(changes: LeadChange[], reader?: FeedReader, log = silentLog) {
@@ -30,7 +33,6 @@ function openFeed(changes: LeadChange[], reader?: FeedReader, log = silentLog) {
       return { close: async () => undefined };
     },
   });
-  type Leads = Parameters<typeof createLeadFeed>[0];
   const claims = new Set<number>();
   const claimView = { current: async () => claims };
   const leads = { store, clock, claimView } as Partial<Leads> as Leads;
@@ -62,6 +64,22 @@ test('a consumer is behind by the oldest change of its own that it has not read'
   // Its place is noted every few seconds only.
   expect(await behind(removed(now - 20 * SECOND))).toBeUndefined();
   expect(await openFeed([]).feed.follower(visibility)).toBeUndefined();
+});
+
+test('a cursor holds also where the repository has a name that is not known yet', async () => {
+  let end: number | undefined;
+  const history = 5;
+  const clock = createFakeClock();
+  const sealer = createCursorSealer(Buffer.alloc(32, 1));
+  const identify = async () => void (end = 7);
+  const leads = { store: storeOfFeed({ end: () => end, history }), clock, identify };
+  const how = { cursors: sealer, log: silentLog, onItem: () => undefined };
+  const feed = createLeadFeed(leads as Partial<Leads> as Leads, how);
+  const position = { place: [7, Number.MAX_SAFE_INTEGER], history } as const;
+  const cursor = createFeedCursors(sealer, clock).seal(position, visibility);
+  const wait = { waitMs: 0, signal: new AbortController().signal };
+  const { items } = await feed.read({ limit: 9, cursor, fromStart: false }, visibility, wait);
+  expect(items).toEqual([]);
 });
 
 test('a stream is counted while it is open, and its lag once it had all', async () => {
