@@ -14,8 +14,9 @@ import { isTrackportError } from '#shared/errors.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 
 /**
- * Lets the holder of a key in: who it is, whether it may come here, then its quota. From here on the
- * response says what is left of that, and when the key expires, if that is within 30 days.
+ * Lets the holder of a key in: who it is, then its quota, then whether it may come here. In this order, for calls that
+ * a grant is missing for count nowhere else. From here on the response says what is left of the quota, and when the
+ * key expires, if that is within 30 days.
  * @throws {unauthorized} @throws {quota-exceeded} too many calls, or bad keys
  * @throws {store-unavailable} and what `requireGrant` throws
  */
@@ -60,8 +61,8 @@ const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visib
 }));
 
 /**
- * Every route of the area is for holders of a key that may read leads. Key, grant, then quota: parameters are
- * looked at only after all three.
+ * Every route of the area is for holders of a key that may read leads. Parameters are looked at only after key, quota
+ * and grant.
  */
 export function admitLeadReaders(app: HttpApp, context: AreaContext): void {
   const turn = createTurns(ADMITTED_A_TURN);
