@@ -21,7 +21,10 @@ export type NewClaim = Omit<ClaimOrder, 'numbers' | 'repositoryId'> & {
   at: number;
 };
 
-/** An event does not claim again what an operator released from it. */
+/**
+ * An event does not claim again what an operator released from it. Instances learn of the claim by the version that
+ * the trigger `claim_made` counts up: see `claim-view.ts`.
+ */
 const INSERT = `
   INSERT INTO claim (repository_id, number, receipt_id, event, is_provisional, claimed_at)
   SELECT @repositoryId::bigint, number, receipt_id, event, true, at

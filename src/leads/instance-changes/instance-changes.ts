@@ -18,7 +18,8 @@ type ChangeListener = {
  * Carries changes that one instance learnt to the others on the same store. Each change is in the store
  * within half a second and comes to every other instance once or more, in the order of its
  * publication. An instance that was away for longer than the store keeps changes is told of a gap.
- * Nobody learns of changes that an instance had not published when it was killed.
+ * Nobody learns of changes that an instance had not published when it was killed. So claims do not travel this way:
+ * readers look at them in the store (`claims/claim-view.ts`).
  */
 export type InstanceChanges = {
   /** Never waits and never throws. What the store fails is published later, as "everything". */
