@@ -7,8 +7,9 @@ import { createLogOutput, type LogOutput, READER_WAIT_MS } from '#adapters/pino/
 import { EXIT_FAILED } from '#compose/start-error.ts';
 
 /**
- * The whole program: runs one command line and ends the process. Exit code 0 when it did its work, 2 for what no later
- * try can change (a wrong configuration or command line, a store that is somebody else's), 1 for every other failure.
+ * The whole program: runs one command line and ends the process. Exit code 0 when it did its work, 2 for a wrong
+ * command line or configuration and for a store that another program or service has (`StoreRefusal`), 1 for every
+ * other failure, also where no later try can succeed.
  */
 export async function run(argv: readonly string[]): Promise<void> {
   const terminal = createTerminal();

@@ -32,7 +32,7 @@ export type RouteDescription = {
   operationId: string;
   summary: string;
   description?: string;
-  /** The scope that a bearer token must have. */
+  /** The scope that a bearer token must have: the hooks of `requireBearer` and `requireCatalogAccess` refuse by it. */
   scope?: Scope;
   /** Of several, one will do. Default: with a scope a bearer token, else no credential is needed. */
   security?: SecurityScheme | readonly SecurityScheme[];
@@ -73,7 +73,7 @@ type Responses<S extends Readonly<Record<number, Success>>> = {
   [K in keyof S]: S[K] extends { schema: z.ZodType } ? S[K]['schema'] : never;
 };
 
-/** The options of a route: its schemas, and all that openapi.json says. */
+/** The options of a route: its schemas, which `validateRequests` holds requests to, and all that openapi.json says. */
 export function describeRoute<const R extends RequestSchemas, const S extends Route<R>['ok']>({
   request,
   freeQuery,
