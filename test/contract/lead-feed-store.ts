@@ -23,7 +23,7 @@ import {
   readFeedReader,
   readHistory,
 } from '#leads/lead-feed/read-changes.ts';
-import { hideLeadNow, noteFeedReader, noteRead } from '#leads/lead-feed/note-changes.ts';
+import { hideLeadNow, noteFeedReader, noteReadLeads } from '#leads/lead-feed/note-changes.ts';
 import {
   completeCrawl,
   noteMoved,
@@ -105,14 +105,14 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
     test('what a list has shown is no change when it is met', async () => {
       const { directory, feed, since, end } = await setUp();
       const lead = { number: 1, updatedAt: NOW, labels: ['approved'], lookDigest: LOOK };
-      expect([...(await noteRead(feed, [lead]))]).toEqual([[1, NOW]]);
+      expect([...(await noteReadLeads(feed, [lead]))]).toEqual([[1, NOW]]);
       const before = await end();
       await putEntries(directory, [entry(1, { updatedAt: NOW, lookDigest: LOOK })]);
       expect(await since(before)).toEqual([]);
-      expect([...(await noteRead(feed, [lead]))]).toEqual([[1, NOW]]);
+      expect([...(await noteReadLeads(feed, [lead]))]).toEqual([[1, NOW]]);
       await putEntries(directory, [entry(1, { updatedAt: NOW, lookDigest: OTHER_LOOK })]);
       expect(await since(before)).toEqual(['+1']);
-      expect([...(await noteRead(feed, [lead]))]).toEqual([]);
+      expect([...(await noteReadLeads(feed, [lead]))]).toEqual([]);
     });
 
     test('what a list has shown before anybody met it is a change for others, at once and once', async () => {
@@ -121,12 +121,12 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       const before = await end();
       clock.now += 1;
       const lead = { number: 1, updatedAt: NOW + 1, labels: ['approved'], lookDigest: OTHER_LOOK };
-      expect([...(await noteRead(feed, [lead]))]).toEqual([[1, NOW + 1]]);
+      expect([...(await noteReadLeads(feed, [lead]))]).toEqual([[1, NOW + 1]]);
       expect(await since(before)).toEqual(['+1']);
       const told = await end();
       await putEntries(directory, [entry(1, { updatedAt: NOW + 1, lookDigest: OTHER_LOOK })]);
       expect(await since(told)).toEqual([]);
-      expect([...(await noteRead(feed, [lead]))]).toEqual([[1, NOW + 1]]);
+      expect([...(await noteReadLeads(feed, [lead]))]).toEqual([[1, NOW + 1]]);
     });
 
     test('who reads by labels is told once that a lead left, and nothing of its life outside', async () => {
@@ -312,7 +312,7 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
     test('a full crawl finds out what readers were shown and is gone', async () => {
       const { directory, feed, since, end, clock } = await setUp();
       await putEntries(directory, [entry(1)]);
-      await noteRead(
+      await noteReadLeads(
         feed,
         [1, 2].map((number) => ({ number, updatedAt: 0, labels: ['approved'], lookDigest: LOOK })),
       );

@@ -33,13 +33,13 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
   const { leads, backlog } = context;
   const { leadFeed } = leads;
   const listeners = createListeners(context.ending, (requests) => lostGrants(context, requests));
-  const readPage = async (request: FastifyRequest, reply: FastifyReply, query: ChangesQuery) => {
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply, query: ChangesQuery) => {
     const waitMs = isHead(request) ? 0 : (query.wait ?? 0);
     const read = async (signal: AbortSignal) =>
       leadFeed.read(toQuery(query), visibilityOf(request), { waitMs, signal });
     const page = await (waitMs > 0 ? listeners.wait(request, read) : read(hangUpOf(request)));
     if (!isHead(request))
-      onceSent(request, () => leadFeed.noteRead(toQuery(query), page, visibilityOf(request)));
+      onceSent(request, () => leadFeed.notePageRead(toQuery(query), page, visibilityOf(request)));
     return backlog.send(request, bytesOfPage(page), async () => {
       const items = await leadFeed.withoutClaimed(page.items);
       const shown = items === page.items ? page : { ...page, items };
@@ -68,7 +68,7 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
   app.get('/api/v1/leads/changes', changesRoute, (request, reply) =>
     prefers('text/event-stream', request.headers.accept)
       ? stream(request, reply, request.query)
-      : readPage(request, reply, request.query),
+      : sendPage(request, reply, request.query),
   );
 }
 

@@ -72,7 +72,7 @@ export function createInstanceChanges({
   return {
     publish: (change) => outbox.put(change),
     follow: async (listener) => {
-      const started = followFrom(await changes.lastPosition(), { changes, clock }, listener);
+      const started = followLog(await changes.lastPosition(), { changes, clock }, listener);
       following = started;
       watch = changes.watch(() => void look(started));
       looking = lookOften(started, clock, closing.signal);
@@ -90,7 +90,7 @@ export function createInstanceChanges({
 type Following = Pick<InstanceChanges, 'isCaughtUp' | 'catchUp'>;
 
 /** Follows the log from `start` on. */
-function followFrom(
+function followLog(
   start: number,
   { changes, clock }: { changes: ChangeLog; clock: Clock },
   { onChange, onGap }: ChangeListener,

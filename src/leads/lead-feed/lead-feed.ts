@@ -56,7 +56,7 @@ export type LeadFeed = {
    */
   withoutClaimed(items: readonly FeedItem[]): Promise<readonly FeedItem[]>;
   /** The reader that asked so has the whole page. */
-  noteRead(query: FeedQuery, page: FeedPage, visibility: Visibility): void;
+  notePageRead(query: FeedQuery, page: FeedPage, visibility: Visibility): void;
   /** Writes how far readers are known to have read by now. */
   flushReads(): Promise<void>;
   /** Streams that are open. */
@@ -143,8 +143,8 @@ export function createLeadFeed(
       }
     },
     withoutClaimed: async (items) => withoutClaimed(items, await claimView.current()),
-    noteRead: (query, page, visibility) =>
-      noteRead({ cursors, reads }, { query, page, visibility }),
+    notePageRead: (query, page, visibility) =>
+      notePageRead({ cursors, reads }, { query, page, visibility }),
     flushReads: () => reads.flush(),
     listeners: () => listeners,
     newestAt: async () => (await readEnd())?.[0] || undefined,
@@ -210,7 +210,7 @@ async function readSome(
 
 type ReadPage = { query: FeedQuery; page: FeedPage; visibility: Visibility };
 
-function noteRead(
+function notePageRead(
   { cursors, reads }: { cursors: FeedCursors; reads: FeedReads },
   { query: { cursor, fromStart }, page: { pagination }, visibility }: ReadPage,
 ): void {

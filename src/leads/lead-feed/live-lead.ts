@@ -8,7 +8,7 @@ import { type Lead, lookDigestOf } from '../model/lead-out.ts';
 import type { LeadReader } from '../reading/lead-reader.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import type { LeadStore } from '../lead-store.ts';
-import { hiddenSince, hideLeadNow, noteRead } from './note-changes.ts';
+import { hiddenSince, hideLeadNow, noteReadLeads } from './note-changes.ts';
 import { type LeadChange, toldChange } from './lead-change.ts';
 
 /** Leads as they are now, for the feed. */
@@ -78,7 +78,7 @@ async function noteAhead(
   const isAhead = updatedAt === notedAt ? noted?.equals(lookDigest) === false : updatedAt > notedAt;
   if (!isAhead) return undefined;
   const read = { number, updatedAt, labels: foldLabels(lead.labels), lookDigest };
-  return (await noteRead(store, [read], toldChange)).get(number);
+  return (await noteReadLeads(store, [read], toldChange)).get(number);
 }
 
 /** `sinceMs`: when it changed, on the monotonic clock. */

@@ -199,7 +199,7 @@ const KNOWN_BY_NAME = `
  * of them is to be told them. Answers the positions of those whose change tells nothing else.
  * @throws {store-unavailable}
  */
-export async function noteRead(
+export async function noteReadLeads(
   store: LeadStore,
   leads: readonly ReadLead[],
   changeOf = shownChange,

@@ -5,7 +5,7 @@ import { type Lead, type LeadList, lookDigestOf, renderLead } from '../model/lea
 import type { Visibility } from '../reading/prepared-query.ts';
 import { bytesOfItem, type FeedItem } from './feed-item.ts';
 import type { FeedPosition, ListPlace } from './feed-cursors.ts';
-import { noteRead } from './note-changes.ts';
+import { noteReadLeads } from './note-changes.ts';
 import { type FeedPlace, readChangesAfter } from './read-changes.ts';
 import { changeFor, type LeadChange } from './lead-change.ts';
 import { type LiveLeads, readLiveLead, refuseStale } from './live-lead.ts';
@@ -124,7 +124,7 @@ async function noteWalked(
     labels: foldLabels(lead.labels),
     lookDigest: lookDigestOf(directoryKey, lead),
   }));
-  const positions = await noteRead(store, leads);
+  const positions = await noteReadLeads(store, leads);
   const position = clock.now();
   const page = list.items.map((lead) => {
     const number = Number(lead.id);

@@ -91,7 +91,7 @@ export function createLeadReader(
   return {
     list: (query, visibility) =>
       currentClaims().then((current) =>
-        readPage(source, current, prepareQuery(source, query, visibility)),
+        readLeadPage(source, current, prepareQuery(source, query, visibility)),
       ),
     read: (id, visibility) =>
       currentClaims().then((current) => readLead(source, current, numberOf(id), visibility)),
@@ -103,7 +103,7 @@ export function createLeadReader(
  * that was assembled before is taken as it is while it holds, and needs no promise.
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  */
-function readPage(
+function readLeadPage(
   source: LeadSource,
   claims: Claims,
   query: PreparedQuery,
@@ -131,7 +131,7 @@ async function assemblePage(
   // A claim can be made while a request is under way: the last look is after the last wait.
   const now = await source.claimView.current();
   if (now !== claims && stop.rows.some((row) => now.has(row.issue.number)))
-    return readPage(source, now, query);
+    return readLeadPage(source, now, query);
 
   const { seen } = stop;
   const basis = { seen, claims, eventsVersion, deletedLabel };
