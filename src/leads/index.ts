@@ -82,8 +82,8 @@ export function createLeads(options: LeadsOptions): Leads {
   });
   const source = {
     clock,
-    cache,
-    pages: createPageCache(cache, Math.floor(cacheBytesMax * PAGES_SHARE)),
+    leadCache: cache,
+    pageCache: createPageCache(cache, Math.floor(cacheBytesMax * PAGES_SHARE)),
     claimView,
     cursors,
     approvedLabel: rules.approvedLabel,

@@ -35,8 +35,8 @@ export type LeadResponse<T> = { value: T; cache: CacheStatus };
 /** The caches and the claims that leads are read from, and the labels that decide who sees them. */
 type LeadSource = {
   clock: Clock;
-  cache: LeadCache;
-  pages: PageCache;
+  leadCache: LeadCache;
+  pageCache: PageCache;
   claimView: ClaimView;
   cursors: CursorSealer;
   approvedLabel: string;
@@ -46,11 +46,11 @@ type LeadSource = {
 
 /** A value with the status of its parts: as old as the oldest, as good as the worst. */
 function toResponse<T>(
-  { clock, cache }: LeadSource,
+  { clock, leadCache }: LeadSource,
   value: T,
   parts: readonly CacheResult<unknown>[],
 ): LeadResponse<T> {
-  const freshness = { now: clock.monotonicMs(), freshForMs: cache.freshForMs };
+  const freshness = { now: clock.monotonicMs(), freshForMs: leadCache.freshForMs };
   let ageMs = 0;
   let ttlMs = freshness.freshForMs;
   let outcome: CacheStatus['outcome'] = 'hit';
@@ -109,7 +109,7 @@ function readLeadPage(
   query: PreparedQuery,
 ): LeadResponse<LeadList> | Promise<LeadResponse<LeadList>> {
   const deletedLabel = source.deletedLabel();
-  const known = source.pages.find(query.key, { claims, deletedLabel });
+  const known = source.pageCache.find(query.key, { claims, deletedLabel });
   return known
     ? toResponse(source, known.list, known.parts)
     : assemblePage(source, { claims, deletedLabel }, query);
@@ -120,13 +120,13 @@ async function assemblePage(
   { claims, deletedLabel }: PageChoice,
   query: PreparedQuery,
 ): Promise<LeadResponse<LeadList>> {
-  const { cache, pages, cursors } = source;
-  const { eventsVersion } = cache;
+  const { leadCache, pageCache, cursors } = source;
+  const { eventsVersion } = leadCache;
   const filter = { ...query.filter, without: deletedLabel };
-  const stop = await walk(cache, query, (row) => {
+  const stop = await walk(leadCache, query, (row) => {
     const { number } = row.issue;
     const isWanted = !claims.has(number) && matchesFilter(row.issue, filter);
-    return isWanted && cache.stillMatches(row, filter);
+    return isWanted && leadCache.stillMatches(row, filter);
   });
   // A claim can be made while a request is under way: the last look is after the last wait.
   const now = await source.claimView.current();
@@ -135,7 +135,7 @@ async function assemblePage(
 
   const { seen } = stop;
   const basis = { seen, claims, eventsVersion, deletedLabel };
-  const list = pages.put(query.key, basis, () => toList(cursors, query, stop));
+  const list = pageCache.put(query.key, basis, () => toList(cursors, query, stop));
   return toResponse(
     source,
     list,
@@ -167,7 +167,7 @@ function readLead(
   visibility: Visibility,
 ): LeadResponse<Lead> | Promise<LeadResponse<Lead>> {
   if (claims.has(number)) throw notFound();
-  const cached = source.cache.peekLead(number);
+  const cached = source.leadCache.peekLead(number);
   return cached ? respond(source, cached, visibility) : loadLead(source, number, visibility);
 }
 
@@ -182,7 +182,7 @@ async function loadLead(
   number: number,
   visibility: Visibility,
 ): Promise<LeadResponse<Lead>> {
-  const response = respond(source, await source.cache.lead(number), visibility);
+  const response = respond(source, await source.leadCache.lead(number), visibility);
   // Looked at again after a wait, so that a claim made meanwhile counts.
   if ((await source.claimView.current()).has(number)) throw notFound();
   return response;
@@ -198,15 +198,15 @@ function respond(
 }
 
 function isShown(
-  { cache, approvedLabel, deletedLabel }: LeadSource,
+  { leadCache, approvedLabel, deletedLabel }: LeadSource,
   found: CachedLead,
   visibility: Visibility,
 ): boolean {
   const without = deletedLabel();
-  if (visibility.labels.length === 0 && cache.isCurrent(found))
+  if (visibility.labels.length === 0 && leadCache.isCurrent(found))
     return !carriesAll(found.issue, [without]);
   const filter = { ...toFilter({ state: 'all' }, visibility, approvedLabel), without };
-  return matchesFilter(found.issue, filter) && cache.stillMatches(found, filter);
+  return matchesFilter(found.issue, filter) && leadCache.stillMatches(found, filter);
 }
 
 function notFound(): TrackportError {

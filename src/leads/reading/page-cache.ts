@@ -22,8 +22,8 @@ type PageBasis = {
 export type PageChoice = Pick<PageBasis, 'claims' | 'deletedLabel'>;
 
 /**
- * Pages of leads that were assembled before. Nothing in it expires by time: a page holds for as
- * long as each of its parts is the same object and fresh.
+ * Pages of leads that were assembled before. They have no age of their own: a page holds for as long as
+ * the lead cache has each of its parts as the same object, and fresh.
  */
 export type PageCache = {
   /**
