@@ -11,7 +11,6 @@ import { artifactOut } from '#catalog/version/version-out.ts';
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, HttpApp } from '../../context.ts';
-import { sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/headers.ts';
 import {
   artifactParams,
@@ -25,7 +24,7 @@ import {
   versionHeaderNames,
 } from './schema.ts';
 import { withCheck, describeRoute } from '../../route.ts';
-import { respondWithVersion, versionResponse } from './version-response.ts';
+import { respondWithVersion, sendResponse, versionResponse } from './version-response.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
 
 const PATH = '/api/v1/catalog/:id';

@@ -5,11 +5,17 @@ import { renderVersion } from '#catalog/version/version-out.ts';
 import type { VersionView } from '#catalog/version/artifact.ts';
 import { taggedOf } from '#catalog/version/version-view.ts';
 import { memoize } from '#shared/caching.ts';
-import { type KeyedCall, putCall, type StoredResponse } from '#shared/idempotency.ts';
-import type { FastifyReply } from 'fastify';
+import {
+  type KeyedCall,
+  type KeyedRequest,
+  putCall,
+  type StoredResponse,
+} from '#shared/idempotency.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { tokenOf } from '../../auth/bearer.ts';
 import { callerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, Exchange } from '../../context.ts';
-import { respondOnce } from '../../responses/idempotent-response.ts';
+import { routedPath } from '../../requests/paths.ts';
 
 /** Headers about caching, of every response of the catalog. */
 export const revalidated = {
@@ -66,19 +72,51 @@ export function storeUnder(call: KeyedCall): NonNullable<Caller['storeResponse']
 }
 
 /**
- * Does the work once per idempotency key, and responds with the version.
+ * Does the work of a `POST` once per `Idempotency-Key` and principal, and always where there is no such header, and
+ * responds with the version. `Idempotency.respond` sends a repeat the first response, or has the work done; the use case
+ * ends its transaction with `viewForResponse`, which stores the response by `storeUnder`: the change and the
+ * response are committed together.
  * @throws {idempotency-in-progress} @throws {idempotency-mismatch}
  */
-export function respondWithVersion(
+export async function respondWithVersion(
   { idempotency }: Pick<BearerContext, 'idempotency'>,
-  exchange: Exchange,
+  { request, reply }: Exchange,
   work: (caller: Caller) => Promise<VersionView>,
 ): Promise<FastifyReply> {
-  return respondOnce(idempotency, exchange, async (call) => {
-    const caller = {
-      ...callerOf(exchange.request),
-      ...(call && { storeResponse: storeUnder(call) }),
-    };
-    return versionResponse(await work(caller));
+  const caller = callerOf(request);
+  const keyed = keyedRequestOf(request);
+  if (!keyed) return sendResponse(reply, versionResponse(await work(caller)));
+  const { response, isReplayed } = await idempotency.respond(keyed, {
+    work: async (call) =>
+      versionResponse(await work({ ...caller, storeResponse: storeUnder(call) })),
+    isStoredByWork: true,
   });
+  if (isReplayed) reply.header('idempotent-replayed', 'true');
+  return sendResponse(reply, response);
+}
+
+function keyedRequestOf(request: FastifyRequest): KeyedRequest | undefined {
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string') return undefined;
+  const { workspaceId, subject, clientId = '' } = tokenOf(request);
+  return {
+    workspaceId,
+    principal: JSON.stringify([subject, clientId]),
+    route: `${request.method} ${routedPath(request.url)}`,
+    key,
+    payload: [
+      request.query,
+      request.headers['if-match'],
+      request.body,
+      ...(request.spec ? [request.spec.digest] : []),
+    ],
+  };
+}
+
+/** Sends a response that is rendered already. */
+export function sendResponse(
+  reply: FastifyReply,
+  { status, headers, body }: StoredResponse,
+): FastifyReply {
+  return reply.code(status).headers(headers).send(body);
 }

@@ -11,13 +11,17 @@ import { isRecord } from '#shared/text/json.ts';
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../../auth/catalog-access.ts';
 import { type BearerContext, type HttpApp, hangUpOf } from '../../context.ts';
-import { sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/headers.ts';
 import { contentOnlyIn, draftIn, patchIn, problemsInBody } from '#catalog/version/content-check.ts';
 import { artifactParams, ifMatchHeader, versionQuery, versionHeaderNames } from './schema.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
 import { describeRoute, withCheck } from '../../route.ts';
-import { addressOf, respondWithVersion, versionResponse } from './version-response.ts';
+import {
+  addressOf,
+  respondWithVersion,
+  sendResponse,
+  versionResponse,
+} from './version-response.ts';
 import { takeBodies, toBody } from '../../requests/body.ts';
 
 const PATH = '/api/v1/catalog';
