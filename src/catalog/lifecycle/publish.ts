@@ -24,7 +24,7 @@ import {
   moveVersion,
   viewForResponse,
 } from '../version/store-version.ts';
-import { transit } from './transitions.ts';
+import { requireTransition, transit } from './transitions.ts';
 
 type Publication = VersionRef & {
   /** Also where breaking changes block. */
@@ -54,30 +54,34 @@ export async function publishVersion(
 ): Promise<VersionView> {
   const { db, clock } = catalog;
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
-    const read = await readDraft(db, caller, publication);
-    const { record: draft, specText } = read;
+    const { record: draft, specText } = await readDraft(db, caller, publication);
     const { id, version } = draft;
-    transit(draft, { action: 'publish', now: clock.now() }); // refuses before anything is compared
+    requireTransition(draft, { action: 'publish', now: clock.now() });
     checkCondition(draft, publication.ifMatch);
     requireValidSpec(catalog, draft);
-    const compared = await compareToBaseline(catalog, jobOwnerOf(caller), read, {
-      breakingOnly: true,
-    });
-    const findings = requireCompatible(catalog, compared, publication);
+    const compared = await compareToBaseline(
+      catalog,
+      jobOwnerOf(caller),
+      { record: draft, specText },
+      { breakingOnly: true },
+    );
+    const breaks = requireCompatible(catalog, compared, publication);
     const view = await db.transaction(async (tx) => {
       const artifact = await lockArtifact(tx, caller, id);
-      const { record } = await readRecord(tx, caller, { id, version, withSpec: false });
-      if (record.serial !== draft.serial || record.revision !== draft.revision) return undefined;
+      const { record: current } = await readRecord(tx, caller, { id, version, withSpec: false });
+      if (current.serial !== draft.serial || current.revision !== draft.revision) return undefined;
       const baseline = baselineOf(await readCandidates(tx, artifact.serial), draft);
       const isCompared = baseline?.serial === compared.against?.serial;
       if (catalog.compatibility !== 'off' && !isCompared) return undefined;
       const now = clock.now();
-      const published = transit(draft, { action: 'publish', now });
-      const next = { ...published, findings: [...draft.findings, ...findings] };
-      await moveVersion(tx, artifact, next);
-      const changes = { lifecycle: next.lifecycle, ...accepted(compared, publication) };
-      await appendChange(tx, caller, next, { at: now, action: 'publish', changes });
-      return viewForResponse(tx, caller, { record: next, specText });
+      const published = {
+        ...transit(draft, { action: 'publish', now }),
+        findings: [...draft.findings, ...breaks],
+      };
+      await moveVersion(tx, artifact, published);
+      const changes = { lifecycle: published.lifecycle, ...accepted(compared, publication) };
+      await appendChange(tx, caller, published, { at: now, action: 'publish', changes });
+      return viewForResponse(tx, caller, { record: published, specText });
     });
     if (view) return view;
   }
@@ -95,8 +99,8 @@ async function readDraft(db: Database, caller: Caller, { id, version }: VersionR
   return readRecord(db, caller, { id, version: only, withSpec: true });
 }
 
-function requireValidSpec(catalog: Catalog, { findings }: VersionRecord): void {
-  if (findings.length === 0 || catalog.findings === 'warn') return;
+function requireValidSpec({ findings: rule }: Catalog, { findings }: VersionRecord): void {
+  if (findings.length === 0 || rule === 'warn') return;
   throw new TrackportError('spec-invalid', {
     detail: `The spec has ${countOf(findings.length)}. Replace the draft's spec, then publish.`,
     errors: findings,

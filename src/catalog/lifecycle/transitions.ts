@@ -46,7 +46,7 @@ export type Transition = {
  */
 export function transit(version: VersionRecord, transition: Transition): VersionRecord {
   const { action, now, sunsetAt } = transition;
-  requirePossible(version, transition);
+  requireTransition(version, transition);
   const { to } = transitions[action];
   if (version.lifecycle === to && (sunsetAt === undefined || sunsetAt === version.sunsetAt))
     return version;
@@ -58,7 +58,8 @@ export function transit(version: VersionRecord, transition: Transition): Version
   return { ...next, deprecatedAt: deprecatedAt ?? now, sunsetAt: sunset };
 }
 
-function requirePossible(version: VersionRecord, transition: Transition): void {
+/** @throws {invalid-lifecycle-transition} @throws {version-in-use} */
+export function requireTransition(version: VersionRecord, transition: Transition): void {
   const { action, isEarly } = transition;
   const { lifecycle } = version;
   const isNewSunset = action === 'deprecate' && lifecycle === 'DEPRECATED';

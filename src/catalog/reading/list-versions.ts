@@ -44,15 +44,15 @@ function rangeOf(query: ListQuery): Range {
 
 /** Selects the newest artifacts (or versions) first. */
 export async function selectListed(
-  tx: Statements,
+  db: Statements,
   search: SearchVersions,
   query: ListQuery,
 ): Promise<Listed<ListedVersion>[]> {
   const { terms, ...values } = query;
   const range = rangeOf(query);
   const rows = terms
-    ? await search(tx, range, { ...values, terms, values })
-    : await tx.all<ListedRow>(
+    ? await search(db, range, { ...values, terms, values })
+    : await db.all<ListedRow>(
         `SELECT ${LISTED_COLUMNS}, v.artifact_serial FROM ${VERSIONS} WHERE ${range.where}
          ORDER BY ${range.position} DESC LIMIT @limit`,
         values,
@@ -81,13 +81,13 @@ export type ArtifactRange<Position> = PageRange<Position> & { workspaceId: strin
 
 /** Selects the versions of an artifact, the highest first. */
 export async function selectVersions(
-  tx: Statements,
+  db: Statements,
   { workspaceId, id, after = TOP, limit }: ArtifactRange<VersionPosition>,
 ): Promise<Listed<ListedVersion, VersionPosition>[]> {
   const [key, publishedAt, createdAt, serial] = after;
   const position = { key, publishedAt, createdAt, serial };
   const values = { workspaceId, idFolded: foldId(id), ...position, limit };
-  const rows = await tx.all<ListedVersion>(LIST_VERSIONS, values);
+  const rows = await db.all<ListedVersion>(LIST_VERSIONS, values);
   return rows.map((item) => ({ item, position: positionOf(item) }));
 }
 

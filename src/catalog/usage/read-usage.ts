@@ -107,11 +107,11 @@ const LATELY = `
 
 /** Ids of those who read the version in the last 30 days, the last first. What waits to be written is not seen. */
 export async function readersLately(
-  tx: Statements,
+  db: Statements,
   { serial }: VersionRecord,
   now: number,
 ): Promise<string[]> {
-  const rows = await tx.all<{ id: string }>(LATELY, { serial, since: now - IN_USE_MS });
+  const rows = await db.all<{ id: string }>(LATELY, { serial, since: now - IN_USE_MS });
   return rows.map(({ id }) => id);
 }
 

@@ -29,7 +29,7 @@ const VERSION_COLUMNS = `${LISTED_COLUMNS}, v.members, v.counts, v.findings`;
 /** Versions with their artifacts. */
 export const VERSIONS = 'catalog_version v JOIN catalog_artifact a ON a.serial = v.artifact_serial';
 
-/** Of `catalog_artifact a`. */
+/** Of `catalog_artifact a`. The plus keeps the plan on SQLite: see `openConnection` in `adapters/sqlite/connection`. */
 export const OF_ARTIFACT =
   'a.workspace_id = /*sqlite +*/@workspaceId AND a.id_folded = /*sqlite +*/@idFolded';
 
@@ -73,12 +73,12 @@ const ARTIFACT = `SELECT a.serial FROM catalog_artifact a WHERE ${OF_ARTIFACT}`;
 
 /** Returns the serial of an artifact; undefined when there is none. */
 export async function findArtifact(
-  tx: Statements,
+  db: Statements,
   workspaceId: string,
   id: string,
 ): Promise<number | undefined> {
   const values = { workspaceId, idFolded: foldId(id) };
-  return (await tx.get<{ serial: number }>(ARTIFACT, values))?.serial;
+  return (await db.get<{ serial: number }>(ARTIFACT, values))?.serial;
 }
 
 const CANDIDATES = `
@@ -86,18 +86,18 @@ const CANDIDATES = `
   WHERE artifact_serial = @artifact`;
 
 /** Every version of an artifact, as far as the choice among them needs it; in no order. */
-export function readCandidates(tx: Statements, artifact: number): Promise<Candidate[]> {
-  return tx.all<Candidate>(CANDIDATES, { artifact });
+export function readCandidates(db: Statements, artifact: number): Promise<Candidate[]> {
+  return db.all<Candidate>(CANDIDATES, { artifact });
 }
 
 /** The same of an artifact by its id; none of one that does not exist. */
 export async function readCandidatesOf(
-  tx: Statements,
+  db: Statements,
   workspaceId: string,
   id: string,
 ): Promise<Candidate[]> {
-  const artifact = await findArtifact(tx, workspaceId, id);
-  return artifact === undefined ? [] : readCandidates(tx, artifact);
+  const artifact = await findArtifact(db, workspaceId, id);
+  return artifact === undefined ? [] : readCandidates(db, artifact);
 }
 
 type ReadVersion =
@@ -128,14 +128,14 @@ const READ = {
 
 /** Reads one version; its spec only with `withSpec`. */
 export async function readVersion(
-  tx: Statements,
+  db: Statements,
   workspaceId: string,
   { id, version, withSpec }: VersionRef & { withSpec: boolean },
 ): Promise<ReadVersion> {
   const statement = READ[version === undefined ? 'default' : 'named'][withSpec ? 'spec' : 'bare'];
-  const row = await tx.get<FoundRow>(statement, { workspaceId, idFolded: foldId(id), version });
+  const row = await db.get<FoundRow>(statement, { workspaceId, idFolded: foldId(id), version });
   if (!row) {
-    const isKnown = (await findArtifact(tx, workspaceId, id)) !== undefined;
+    const isKnown = (await findArtifact(db, workspaceId, id)) !== undefined;
     return { kind: isKnown ? 'no-version' : 'no-artifact' };
   }
   const record = toRecord(row);
@@ -151,11 +151,11 @@ export type VersionQuery = VersionRef & { withSpec: boolean };
  * @throws {no-published-version} without `version`, when there is no default one
  */
 export async function readRecord(
-  tx: Statements,
+  db: Statements,
   { workspaceId }: { workspaceId: string },
   query: VersionQuery,
 ): Promise<{ record: VersionRecord; specText: string | undefined }> {
-  const found = await readVersion(tx, workspaceId, query);
+  const found = await readVersion(db, workspaceId, query);
   if (found.kind === 'found') return { record: found.record, specText: found.specText };
   return found.kind === 'no-default'
     ? refuseWithoutDefault(found.listed)
@@ -167,11 +167,11 @@ export async function readRecord(
  * @throws {validation-failed} when there is none or more than one
  */
 export async function onlyVersionIn(
-  tx: Statements,
+  db: Statements,
   { serial }: { serial: number },
   lifecycle: Lifecycle,
 ): Promise<string> {
-  const candidates = await readCandidates(tx, serial);
+  const candidates = await readCandidates(db, serial);
   const [only, ...others] = candidates.filter((candidate) => candidate.lifecycle === lifecycle);
   if (only && others.length === 0) return only.version;
   return refuse([

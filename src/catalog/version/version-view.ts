@@ -13,19 +13,19 @@ import { IN_GROUP, OF_ARTIFACT, readRecord, type VersionQuery } from './read-ver
 
 /** Reads one version with its relations. Throws as `readRecord` does. */
 export async function readView(
-  tx: Statements,
+  db: Statements,
   reader: Reader,
   query: VersionQuery,
 ): Promise<VersionView> {
-  return viewOf(tx, await readRecord(tx, reader, query));
+  return viewOf(db, await readRecord(db, reader, query));
 }
 
 /** A version that was read, with what its response says of others. */
 export async function viewOf(
-  tx: Statements,
+  db: Statements,
   { record, specText }: { record: VersionRecord; specText: string | undefined },
 ): Promise<VersionView> {
-  const { versions, membersByType, ...relations } = await readRelations(tx, record);
+  const { versions, membersByType, ...relations } = await readRelations(db, record);
   const byType = Object.entries(membersByType);
   return {
     record,
@@ -100,13 +100,13 @@ const COUNT_GROUPED = `
   GROUP BY v.type ORDER BY v.type`;
 
 /** Reads what the response for a version says of other versions and artifacts. */
-export async function readRelations(tx: Statements, record: VersionRecord): Promise<Relations> {
+export async function readRelations(db: Statements, record: VersionRecord): Promise<Relations> {
   const values = { workspaceId: record.workspaceId, idFolded: foldId(record.id) };
-  const shown = await tx.get<ListedRow>(LISTED_VERSION, values);
+  const shown = await db.get<ListedRow>(LISTED_VERSION, values);
   const isSucceeded = shown && shown.serial !== record.serial && shown.lifecycle === 'PUBLISHED';
   return {
     versions: shown?.versions ?? 0,
-    ...(await membersOf(tx, record)),
+    ...(await membersOf(db, record)),
     ...(isSucceeded && { successor: shown.version }),
     isSetDefault: shown?.defaultSerial === record.serial,
   };
@@ -114,22 +114,22 @@ export async function readRelations(tx: Statements, record: VersionRecord): Prom
 
 /** The owner's list; without one, a GROUP has what lies under its path. Never itself. */
 async function membersOf(
-  tx: Statements,
+  db: Statements,
   { workspaceId, id, type, groupPath, members: named }: VersionRecord,
 ): Promise<Pick<Relations, 'members' | 'membersByType'>> {
   const self = foldId(id);
   if (named !== undefined) {
     const ids = named.map(foldId).filter((member) => member !== self);
     const listed = toRecords(ids.map((idFolded, place) => ({ idFolded, place })));
-    const members = await tx.all<Member>(LISTED_MEMBERS, { listed, workspaceId });
+    const members = await db.all<Member>(LISTED_MEMBERS, { listed, workspaceId });
     return { members, membersByType: countByType(members) };
   }
   if (type !== 'GROUP') return { membersByType: {} };
   if (groupPath === undefined) return { members: [], membersByType: {} };
   const values = { workspaceId, groupPath, self };
-  const members = await tx.all<Member>(GROUPED, values);
+  const members = await db.all<Member>(GROUPED, values);
   if (members.length < MEMBERS_MAX) return { members, membersByType: countByType(members) };
-  const counted = await tx.all<{ type: string; members: number }>(COUNT_GROUPED, values);
+  const counted = await db.all<{ type: string; members: number }>(COUNT_GROUPED, values);
   return {
     members,
     membersByType: Object.fromEntries(counted.map((row) => [row.type, row.members])),

@@ -60,16 +60,16 @@ const MARK_AGAIN = `
 
 /** Those of these events that came before. */
 export async function findSameEvents(
-  tx: Statements,
+  db: Statements,
   events: readonly NewEvent[],
 ): Promise<Map<NewEvent, SameEvent>> {
   if (events.length === 0) return new Map();
   const keys = events.map((event, place) => ({ ...toKeyRow(event), place }));
-  const found = await tx.all<{ place: number; event: number }>(FIND_SAME_EVENTS, {
+  const found = await db.all<{ place: number; event: number }>(FIND_SAME_EVENTS, {
     events: toRecords(keys),
   });
   if (found.length === 0) return new Map();
-  const before = await tx.all<SameEvent>(READ_SAME_EVENTS, {
+  const before = await db.all<SameEvent>(READ_SAME_EVENTS, {
     events: found.map(({ event }) => event),
   });
   const byId = new Map(before.map((same) => [same.event, same]));
