@@ -18,6 +18,7 @@ const SMALL = new Set([
   'lead_feed_reader',
   'partner_heard',
   'sqlite_schema',
+  'tracker_repository',
   'traffic',
 ]);
 
