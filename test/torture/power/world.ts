@@ -46,7 +46,13 @@ export async function openWorld(folder: string, leads: number): Promise<World | 
     startChild([programFile(), 'serve', '--config', config, '--port', '0'], environment);
   const command: World['command'] = async (...args) => {
     const all = [programFile(), ...args, '--json', '--config', config];
-    return JSON.parse((await execute(process.execPath, all, { maxBuffer: Infinity })).stdout);
+    const { stdout } = await execute(process.execPath, all, { maxBuffer: Infinity });
+    try {
+      return JSON.parse(stdout);
+    } catch (error) {
+      const what = `${args.join(' ')} printed ${stdout.length} characters: ${stdout.slice(0, 200)}`;
+      throw new Error(what, { cause: error });
+    }
   };
 
   const first = await start();
