@@ -139,7 +139,7 @@ async function open(start: Start, cleanup: AsyncDisposableStack): Promise<Servic
     ending: new AbortController(),
     cut: new AbortController(),
   };
-  // Everything is there, and nothing works on deliveries yet or asks the tracker; on PostgreSQL it counts what other instances learn.
+  // Everything is there, and nothing works on deliveries yet or asks the tracker; what other instances learn counts.
   const base = { config, settings, clock, log, registry, tracing, store, cleanup };
   const app = await createApp(base, state.cut.signal);
   start.stopping?.throwIfAborted();

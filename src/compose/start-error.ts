@@ -8,8 +8,8 @@ import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
 export const EXIT_FAILED = 1;
 
 /**
- * Why the service could not start, in one line that says what to do. Exit code 2 where somebody has to name another
- * store, or to end who has it; else a later try may succeed.
+ * Why the service could not start, in one line that says what to do. Exit code 2 for a `StoreRefusal`: somebody has to
+ * name another store, or to end who has it.
  */
 export class StartError extends Error {
   readonly exitCode: 1 | 2;
