@@ -324,7 +324,7 @@ CREATE TABLE deletion_name (
   crawl INTEGER NOT NULL, -- that ran, or was the last one, when the deletion came
   came_at INTEGER NOT NULL,
   PRIMARY KEY (event, place)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX deletion_name_by_hash ON deletion_name (key_hash) WHERE key_hash IS NOT NULL;
 CREATE INDEX deletion_name_by_number ON deletion_name (number) WHERE number IS NOT NULL;

@@ -211,7 +211,7 @@ CREATE TABLE deletion_name (
   crawl INTEGER NOT NULL, -- that ran, or was the last one, when the deletion came
   came_at INTEGER NOT NULL,
   PRIMARY KEY (event, place)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE directory_key (
   key_hash BLOB NOT NULL,
