@@ -1,8 +1,8 @@
 import { type Clock, SECOND } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
-import { type Database, send, type Tx } from '#shared/database.ts';
+import { type Database, send } from '#shared/database.ts';
 import { newUuid } from '#shared/ids.ts';
-import { either, toJson } from '#shared/sql.ts';
+import { either, toJson, toRecords } from '#shared/sql.ts';
 import { type EventErrorCode, type EventStep, openPayload } from '../receipts/receipt.ts';
 import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipts/event-changes.ts';
 import { type EventProgress, readProgress, type Stage, type WorkItem } from './work-item.ts';
@@ -77,6 +77,8 @@ const FORGET_LEASES = `
   WHERE outcome = 'PENDING' AND lease_token IS NOT NULL`;
 
 const CAME_AGAIN = "SELECT id AS event FROM event WHERE outcome = 'PENDING' AND again > 0";
+const CAME_AGAIN_OF =
+  'SELECT id AS event FROM event WHERE id = ANY(@events::bigint[]) AND again > 0';
 
 const dueNow = (errors: string): string => `
   UPDATE event SET due_at = @now
@@ -98,6 +100,13 @@ const RESCHEDULE = `
     progress = coalesce(@progress, progress), lease_token = NULL, lease_until = NULL,
     history = ${WITH_GIVEN_STEP}
   WHERE ${IS_MINE}`;
+
+/** By number, as `LEASES` of matches. */
+const POSTPONE = `
+  UPDATE event SET due_at = given.due_at, last_error = given.last_error, progress = given.progress,
+    lease_token = NULL, lease_until = NULL
+  FROM jsonb_to_recordset(@items) AS given (event bigint, lease_token text, due_at bigint, last_error text, progress jsonb)
+  WHERE event.id = given.event AND event.lease_token = given.lease_token AND /*sqlite +*/outcome = 'PENDING'`;
 
 /** Bounds how long an event stays taken that nobody gave back. A step may take longer: nobody else takes its event meanwhile. */
 const EVENT_LEASE_MS = 25 * SECOND;
@@ -220,8 +229,18 @@ type NextTry = {
 };
 
 /** Gives the item back, due at `dueAt`. False: the lease was lost. */
-export function reschedule(db: Database, item: WorkItem, next: NextTry): Promise<boolean> {
-  return db.exclusive((tx) => rescheduleIn(tx, item, next));
+export function reschedule(
+  db: Database,
+  item: WorkItem,
+  { dueAt, attempts, lastError, progress, step }: NextTry,
+): Promise<boolean> {
+  const json = { progress: toJson(progress), step: toJson(step) };
+  const row = { ...leaseOf(item), ...json, dueAt, attempts, lastError };
+  return db.exclusive(async (tx) => {
+    const isMine = tx.run(RESCHEDULE, row);
+    send(tx, REQUEUE_REPEATED, leaseOf(item));
+    return (await isMine) > 0;
+  });
 }
 
 /** An item that only waits: it spends no try. */
@@ -234,25 +253,13 @@ export type Postponed = {
 
 /** Gives all of them back, each with its progress and due at its instant, in one transaction. */
 export async function postpone(db: Database, postponed: readonly Postponed[]): Promise<void> {
+  const items = toRecords(postponed.map(({ item, ...next }) => ({ ...leaseOf(item), ...next })));
+  const events = postponed.map(({ item }) => item.event);
   await db.exclusive(async (tx) => {
-    await Promise.all(
-      postponed.map(({ item, ...next }) =>
-        rescheduleIn(tx, item, { ...next, attempts: item.attempts }),
-      ),
-    );
+    const again = await tx.all<{ event: number }>(CAME_AGAIN_OF, { events });
+    send(tx, POSTPONE, { items });
+    for (const { event } of again) send(tx, REQUEUE_REPEATED, { event, leaseToken: undefined });
   });
-}
-
-async function rescheduleIn(
-  tx: Tx,
-  item: WorkItem,
-  { dueAt, attempts, lastError, progress, step }: NextTry,
-): Promise<boolean> {
-  const json = { progress: toJson(progress), step: toJson(step) };
-  const row = { ...leaseOf(item), ...json, dueAt, attempts, lastError };
-  const isMine = tx.run(RESCHEDULE, row);
-  send(tx, REQUEUE_REPEATED, leaseOf(item));
-  return (await isMine) > 0;
 }
 
 /** Should an alarm ever be missed. */
