@@ -12,7 +12,7 @@ import {
   type NewEvent,
   type NewReceipt,
 } from '../intake/new-receipt.ts';
-import { findSameEvents } from '../intake/repeats.ts';
+import { findKnown } from '../intake/repeats.ts';
 import type { Partner } from '../partner.ts';
 import { readDelivery } from '../read-delivery.ts';
 import type { Outcome, PartnerPath } from '../receipts/receipt.ts';
@@ -177,7 +177,7 @@ function lookUp({ db, repository }: ImportTarget, group: Group) {
   const events = group.flatMap(({ receipt }) => receipt.events);
   const names = events.flatMap((event) => event.names);
   return db.transaction(async (tx) => {
-    const before = await findSameEvents(tx, events);
+    const { before } = await findKnown(tx, events);
     return { before, claims: await openAcceptanceClaims(tx, repository, names) };
   });
 }

@@ -9,7 +9,7 @@ import { digestIdentity, payloadIdentity, statusOf } from '../receipts/receipt.t
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import { sendRows, type Tx } from '#shared/database.ts';
-import { rowsInto, toRecords } from '#shared/sql.ts';
+import { rowsInto } from '#shared/sql.ts';
 import { readDirectoryView, readRepositoryId } from '#leads/directory/directory-view.ts';
 import {
   claimsOf,
@@ -43,14 +43,6 @@ const NEXT_NUMBERS = `
   SELECT (SELECT coalesce(max(number), 0) + 1 FROM receipt) AS receipt,
     (SELECT coalesce(max(id), 0) + 1 FROM event) AS event`;
 
-const PERSONS = 'SELECT person_key FROM same_event WHERE same_event.id_key = given.id_key';
-
-/** Two persons are enough to know: the first and the last in the index, however often the id came. */
-const PERSONS_OF_IDS = `
-  SELECT id_key, (${PERSONS} ORDER BY person_key LIMIT 1) AS lowest,
-    (${PERSONS} ORDER BY person_key DESC LIMIT 1) AS highest
-  FROM jsonb_to_recordset(@ids) AS given (id_key bytea)`;
-
 export type NextNumbers = { receipt: number; event: number };
 
 export async function readNextNumbers(tx: Tx): Promise<NextNumbers> {
@@ -66,25 +58,8 @@ export type Writing = {
   isIdReused: ReusedIds;
 };
 
-/** Tells of one event after another whether its id came before with another person. */
+/** Tells of one event after another whether its id came before with another person: each counts from then on. */
 export type ReusedIds = (keys: EventIdKeys | undefined) => boolean;
-
-/** Reads what the store has of the ids of these events; each event that is asked about counts from then on. */
-export async function openReusedIds(tx: Tx, events: readonly NewEvent[]): Promise<ReusedIds> {
-  const ids = events.flatMap(({ idKeys }) => (idKeys ? [{ idKey: idKeys.id }] : []));
-  const persons = new Map<string, Set<string>>();
-  const note = (id: Buffer, person: Buffer): Set<string> => {
-    const key = id.toString('latin1');
-    const known = persons.get(key) ?? new Set();
-    persons.set(key, known);
-    return known.add(person.toString('latin1'));
-  };
-  type Row = { idKey: Buffer; lowest?: Buffer; highest?: Buffer };
-  const rows = ids.length > 0 ? await tx.all<Row>(PERSONS_OF_IDS, { ids: toRecords(ids) }) : [];
-  for (const { idKey, lowest, highest } of rows)
-    for (const one of [lowest, highest]) if (one) note(idKey, one);
-  return (keys) => keys !== undefined && note(keys.id, keys.person).size > 1;
-}
 
 /** An event on its way into the table, and its receipt with the number that it gets. */
 type Row = {

@@ -1,6 +1,7 @@
 import { type EventStep, payloadIdentity } from '../receipts/receipt.ts';
 import {
   effectOfRepeat,
+  type EventIdKeys,
   type NewEvent,
   type NewReceipt,
   type Repeat,
@@ -11,7 +12,7 @@ import { toLeadIds } from '#leads/claims/claim-leads.ts';
 import { forgetDeletionNames } from '#leads/claims/deletion-names.ts';
 import type { Statements } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
-import { timesOf, toKeyRow, type Writing } from './insert-receipts.ts';
+import { type ReusedIds, timesOf, toKeyRow, type Writing } from './insert-receipts.ts';
 import {
   AS_NEW,
   LASTING_NOTE,
@@ -20,15 +21,22 @@ import {
   SET_LEADS,
 } from '../receipts/event-changes.ts';
 
-/** Most events are new: each is looked up in the index, and only what is there is read. */
-const FIND_SAME_EVENTS = `
-  SELECT place, event FROM (
-    SELECT place, (SELECT event FROM same_event
-      WHERE same_event.id_key = given.id_key AND same_event.person_key = given.person_key
-        AND same_event.key = given.key) AS event
+const PERSONS = 'SELECT person_key FROM same_event WHERE same_event.id_key = given.id_key';
+
+/**
+ * Most events are new: each is looked up in the index once, and only of an id that is there more is read. Two persons
+ * are enough to know: the first and the last in the index, however often the id came.
+ */
+const FIND_KNOWN = `
+  SELECT place, event, lowest, highest FROM (
+    SELECT place, (${PERSONS} ORDER BY person_key LIMIT 1) AS lowest,
+      (${PERSONS} ORDER BY person_key DESC LIMIT 1) AS highest,
+      (SELECT event FROM same_event
+        WHERE same_event.id_key = given.id_key AND same_event.person_key = given.person_key
+          AND same_event.key = given.key) AS event
     FROM jsonb_to_recordset(@events)
       AS given (place integer, id_key bytea, person_key bytea, key bytea)
-  ) AS found WHERE event IS NOT NULL`;
+  ) AS found WHERE lowest IS NOT NULL`;
 
 const READ_SAME_EVENTS = `
   SELECT event.id AS event, event.receipt, event.position, event.outcome, receipt.id AS receipt_id
@@ -58,24 +66,40 @@ const REFRESH_NOTE = `
 const MARK_AGAIN = `
   UPDATE event SET again = @now, payload = coalesce(payload, @payload), ${ASKED_ANEW} WHERE id = @event`;
 
-/** Those of these events that came before. */
-export async function findSameEvents(
+type KnownRow = { place: number; event?: number; lowest: Buffer; highest: Buffer };
+
+/** Reads what the store knows of these events and of their ids. */
+export async function findKnown(
   db: Statements,
   events: readonly NewEvent[],
-): Promise<Map<NewEvent, SameEvent>> {
-  if (events.length === 0) return new Map();
-  const keys = events.map((event, place) => ({ ...toKeyRow(event), place }));
-  const found = await db.all<{ place: number; event: number }>(FIND_SAME_EVENTS, {
-    events: toRecords(keys),
-  });
-  if (found.length === 0) return new Map();
-  const before = await db.all<SameEvent>(READ_SAME_EVENTS, {
-    events: found.map(({ event }) => event),
-  });
-  const byId = new Map(before.map((same) => [same.event, same]));
-  return new Map(
-    found.map(({ place, event }) => [events[place] as NewEvent, byId.get(event) as SameEvent]),
-  );
+): Promise<{ before: ReadonlyMap<NewEvent, SameEvent>; isIdReused: ReusedIds }> {
+  const keys = toRecords(events.map((event, place) => ({ ...toKeyRow(event), place })));
+  const found = events.length > 0 ? await db.all<KnownRow>(FIND_KNOWN, { events: keys }) : [];
+  const own = found.flatMap(({ place, event }) => (event === undefined ? [] : [{ place, event }]));
+  const values = { events: own.map(({ event }) => event) };
+  const rows = own.length > 0 ? await db.all<SameEvent>(READ_SAME_EVENTS, values) : [];
+  const byId = new Map(rows.map((same) => [same.event, same]));
+  return {
+    before: new Map(
+      own.map(({ place, event }) => [events[place] as NewEvent, byId.get(event) as SameEvent]),
+    ),
+    isIdReused: watchIds(events, found),
+  };
+}
+
+function watchIds(events: readonly NewEvent[], found: readonly KnownRow[]): ReusedIds {
+  const persons = new Map<string, Set<string>>();
+  const note = ({ id }: EventIdKeys, person: Buffer): Set<string> => {
+    const key = id.toString('latin1');
+    const known = persons.get(key) ?? new Set();
+    persons.set(key, known);
+    return known.add(person.toString('latin1'));
+  };
+  for (const { place, lowest, highest } of found) {
+    const keys = events[place]?.idKeys;
+    if (keys) for (const one of [lowest, highest]) note(keys, one);
+  }
+  return (keys) => keys !== undefined && note(keys, keys.person).size > 1;
 }
 
 /** Returns whether the event waits for the worker because of this repeat. */

@@ -10,12 +10,11 @@ import { claimLearnt } from '../receipts/standing-deletions.ts';
 import {
   insertReceipts,
   openAcceptanceClaims,
-  openReusedIds,
   readNextNumbers,
   type Writing,
 } from './insert-receipts.ts';
 import type { Acceptance, NewEvent, NewReceipt, SameEvent, Sorted } from './new-receipt.ts';
-import { findSameEvents, workRepeat } from './repeats.ts';
+import { findKnown, workRepeat } from './repeats.ts';
 
 /**
  * Writes a delivery in one transaction and resolves once it is durable on disk. In the same transaction its merges are
@@ -122,10 +121,9 @@ async function writeTogether(
   const names = events.flatMap((event) => event.names);
   await insertMerges(tx, events); // before anybody is looked for
   await claimMerged(tx, repository, receipts);
-  const [before, claims, isIdReused, next] = await Promise.all([
-    findSameEvents(tx, events),
+  const [{ before, isIdReused }, claims, next] = await Promise.all([
+    findKnown(tx, events),
     openAcceptanceClaims(tx, repository, names),
-    openReusedIds(tx, events),
     readNextNumbers(tx),
   ]);
   const writing: Writing = { tx, next, sealer, claims, isIdReused };

@@ -8,7 +8,7 @@ import { silentLog } from '#shared/log.ts';
 import type { Statements } from '#shared/database.ts';
 import { readDirectoryView } from '#leads/directory/directory-view.ts';
 import { listReceipts } from '#partners/receipts/read-receipts.ts';
-import { findSameEvents } from '#partners/intake/repeats.ts';
+import { findKnown } from '#partners/intake/repeats.ts';
 import { type AuditFilter, readEntries } from '#access/audit.ts';
 import { type ListQuery, selectListed } from '#catalog/reading/list-versions.ts';
 import type { NewEvent } from '#partners/intake/new-receipt.ts';
@@ -177,6 +177,6 @@ test('a page of a list and a look-up cost the same however many rows there are',
     payload: Buffer.alloc(0),
     digest: Buffer.alloc(32),
   };
-  await measure('events that are new', (session) => findSameEvents(session, [event]), asItIs);
+  await measure('events that are new', (session) => findKnown(session, [event]), asItIs);
   expect(dear).toEqual([]);
 }, 60_000);
