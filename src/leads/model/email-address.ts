@@ -61,6 +61,10 @@ const CLOSING: Readonly<Record<string, string>> = {
   '{': '}',
 };
 
+/** Most are written so, and are the address as they stand. */
+const PLAIN_ADDRESS =
+  /^[a-z\d][\w.+-]{0,63}@(?:[a-z\d]{1,30}(?:-[a-z\d]{1,30})?\.){1,3}[a-z]{2,12}$/i;
+
 /** The text between two `@`, taken apart. */
 type Between = { domain?: string; behind: string; local: string };
 
@@ -69,6 +73,7 @@ type Between = { domain?: string; behind: string; local: string };
  * ASCII (IDNA). One whose domain cannot be one is none, and so is a text that is too long.
  */
 export function addressesIn(text: string): string[] {
+  if (PLAIN_ADDRESS.test(text)) return [text.toLowerCase()];
   if (!isEmailLength(text)) return [];
   const pieces = plain(text).split(AT);
   const read = pieces.map(readBetween);

@@ -218,6 +218,19 @@ describe('whatever a stranger types,', () => {
     );
   });
 
+  test('an address is the same alone and with a blank before it', () => {
+    const sign = fc.constantFrom(...Array.from('aZ09@...--__+K\u212a'));
+    fc.assert(
+      fc.property(fc.string({ unit: sign, maxLength: 12 }), (start) => {
+        const address = `a${start}@b-1.example`;
+        expect(addressesIn(address)).toEqual(addressesIn(` ${address}`));
+        const domain = `a@${start}.com`;
+        expect(addressesIn(domain)).toEqual(addressesIn(` ${domain}`));
+      }),
+      { numRuns: 3000, examples: [['b.'], ['xn--a'], ['a'.repeat(64)], ['a.'.repeat(130)]] },
+    );
+  });
+
   test('an address that stands between blanks in it is found', () => {
     const words = text.filter((one) => !one.normalize('NFKC').includes('"'));
     fc.assert(
