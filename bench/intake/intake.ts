@@ -89,8 +89,7 @@ export async function measureIntake(
   }
 }
 
-const directoryKey = Buffer.alloc(32, 2);
-const hashKey = createSecretKey(directoryKey);
+const directoryKey = createSecretKey(Buffer.alloc(32, 2));
 
 /** A lead for each of the people whose deletions are sent. */
 async function fillDirectory(store: DirectoryStore, people: number): Promise<void> {
@@ -106,7 +105,7 @@ async function fillDirectory(store: DirectoryStore, people: number): Promise<voi
         isReadable: true,
         labels: ['approved'],
         identities: emailsIn(`person-${number}@example.com`).map((one) =>
-          toHashedIdentity(hashKey, one),
+          toHashedIdentity(directoryKey, one),
         ),
       })),
     );
@@ -154,7 +153,7 @@ async function startServer(accept: WriteReceipt) {
     rules: unserved,
     readDelivery,
     directoryKey,
-    statusKey: Buffer.alloc(32, 3),
+    statusKey: createSecretKey(Buffer.alloc(32, 3)),
     certificates: unserved,
     openReaders: unserved,
     random: Math.random,
@@ -169,7 +168,7 @@ async function startServer(accept: WriteReceipt) {
     clock,
     latestCreation: () => clock.now(),
     newId: createTimedIds(clock),
-    directoryKey: hashKey,
+    directoryKey,
     wakeWorker: () => undefined,
     reporter: { settled: () => undefined },
   };

@@ -1,4 +1,3 @@
-import { createSecretKey } from 'node:crypto';
 import type { Config } from '#config/schema/schema.ts';
 import { defaultLimits } from '#http/limits.ts';
 import { createImporter, type ReceiptImporter } from '#partners/import/import-deliveries.ts';
@@ -28,7 +27,7 @@ export function openImporter({
     repository,
     partners: toPartnerList(config).all(),
     writeReceipt: createReceiptWriter(db, { sealer, repository }),
-    directoryKey: createSecretKey(directoryKeyOf(store)),
+    directoryKey: directoryKeyOf(store),
     // This process has asked the tracker nothing, and so knows nothing of its clock.
     latestCreation: () => clock.now() + MINUTE,
     newId: createTimedIds(clock),

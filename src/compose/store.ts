@@ -1,4 +1,5 @@
 /** Opens the store of either engine. A driver is loaded where it is needed. */
+import type { KeyObject } from 'node:crypto';
 import type { ServerInfo } from '#adapters/postgres/connection/server-info.ts';
 import { readFingerprint, takeFingerprint } from '#adapters/key-fingerprint.ts';
 import {
@@ -83,7 +84,7 @@ export type ServiceOpening = Opening & {
 };
 
 /** The key of the lead directory's hashes, and of those by which a repeat is known. */
-export function directoryKeyOf({ secretKey }: Pick<Store, 'secretKey'>): Buffer {
+export function directoryKeyOf({ secretKey }: Pick<Store, 'secretKey'>): KeyObject {
   return deriveKey(secretKey, 'directory');
 }
 

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
@@ -26,7 +27,7 @@ type LeadsOptions = {
   cursors: CursorSealer;
   store: LeadStore;
   /** The sub-key that what leads look like is digested with. */
-  directoryKey: Buffer;
+  directoryKey: KeyObject;
   /** Called for each item of the feed; `lagMs` since its change, on a stream that had all before it. */
   onFeedItem?: (lagMs?: number) => void;
   /** Called when changes of other instances were missed. */

@@ -1,4 +1,4 @@
-import { createSecretKey } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createTimedIds } from '#shared/ids.ts';
@@ -62,7 +62,7 @@ type PartnersOptions = {
   hearing: Omit<Hearing, 'close'>;
   cursors: CursorSealer;
   /** The sub-key that status addresses are sealed with: 32 bytes. */
-  statusKey: Buffer;
+  statusKey: KeyObject;
   certificates: CertificateSigner;
   openReaders: OpenReaders;
   /** Counts outcomes of events. */
@@ -160,7 +160,7 @@ function createIntake(
     clock,
     latestCreation,
     newId: createTimedIds(clock),
-    directoryKey: createSecretKey(directoryKey),
+    directoryKey,
     wakeWorker,
     reporter,
     tracing,

@@ -15,6 +15,7 @@ import { origin } from '../access/support.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { newDraft, owner } from './catalog.ts';
 import { openWorld } from '../support/world.ts';
+import { keyOf } from '../support/keys.ts';
 
 type Open = () => Promise<{ db: Database; search: SearchVersions }>;
 
@@ -65,7 +66,7 @@ export function describeUsage(engine: string, open: Open): void {
       const serial = await instance.publish('a', '1.0.0');
       const access = createAccess({
         db,
-        cursors: createCursorSealer(Buffer.alloc(32, 1)),
+        cursors: createCursorSealer(keyOf(1)),
         newId: newUuid,
         clock: instance.clock,
         log: silentLog,

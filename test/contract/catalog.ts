@@ -43,6 +43,7 @@ import { findCall, type KeyedCall } from '#shared/idempotency.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { catalogRules } from '../support/catalog.ts';
 import { specThreads } from '../support/threads.ts';
+import { keyOf } from '../support/keys.ts';
 
 type Open = () => Promise<{ db: Database; search: SearchVersions }>;
 
@@ -89,7 +90,7 @@ export function describeCatalog(engine: string, open: Open): void {
           clock: { ...systemClock, now: () => now, sleep: never },
           log: silentLog,
         }),
-        cursors: createCursorSealer(Buffer.alloc(32, 1)),
+        cursors: createCursorSealer(keyOf(1)),
         ...specThreads,
         checkSpec: async () => findings,
         diffSpecs: async (specs) => {

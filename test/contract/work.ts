@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { DirectoryStore } from '#leads/lead-store.ts';
 import { describe, expect, test } from 'vitest';
 import type { ActProgress, Todo, WorkItem } from '#partners/worker/work-item.ts';
@@ -52,12 +53,13 @@ import {
   startCrawl,
 } from '#leads/directory/write-directory.ts';
 import { replay, replayAll } from '#partners/receipts/replay-receipts.ts';
+import { keyOf } from '../support/keys.ts';
 
 /** Engine of the contract. Everything is released when the running test ends. */
 type WorkFixture = {
   /** Payloads are sealed with this key. */
-  storeWith(payloadKey: Buffer): WorkScope;
-  receiptsWith(payloadKey: Buffer): ReceiptScope;
+  storeWith(payloadKey: KeyObject): WorkScope;
+  receiptsWith(payloadKey: KeyObject): ReceiptScope;
   directory: DirectoryStore;
   auditOf(subject: string): Promise<AuditEntry[]>;
   claims: Pick<TestClaims, 'release'>;
@@ -115,7 +117,7 @@ export function describeWork(engine: string, open: Open): void {
       directory,
       [1, 2, 3].map((number) => entry(number)),
     );
-    const payloadKey = Buffer.alloc(32, 1);
+    const payloadKey = keyOf(1);
     const receipts = fixture.receiptsWith(payloadKey);
     const store = fixture.storeWith(payloadKey);
     const accept = (
@@ -364,7 +366,7 @@ export function describeWork(engine: string, open: Open): void {
       test('of an event sealed under another key brings no payload', async () => {
         const { fixture, accept } = await setUp();
         await accept('a');
-        const other = fixture.storeWith(Buffer.alloc(32, 2));
+        const other = fixture.storeWith(keyOf(2));
         expect(await leaseOne(other)).not.toHaveProperty('payload');
       });
     });
@@ -1110,7 +1112,7 @@ export function describeWork(engine: string, open: Open): void {
 
     test('two that lease at the same time never get the same event', async () => {
       const { fixture, store, accept } = await setUp();
-      const other = fixture.storeWith(Buffer.alloc(32, 1));
+      const other = fixture.storeWith(keyOf(1));
       for (let number = 0; number < 20; number += 1) await accept(`e${number}`);
       const leased = await Promise.all(
         [store, other, store, other].map((one) => leaseEvents(one, 'match', { now: 0, limit: 5 })),

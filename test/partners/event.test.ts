@@ -14,7 +14,7 @@ import {
 import { createPartner, type Partner } from '#partners/partner.ts';
 import { splitBatch, trimJson } from '#partners/read-delivery.ts';
 import { parseJsonText } from '#shared/text/json.ts';
-import { hashKey } from './support.ts';
+import { directoryKey } from '../support/directory.ts';
 import { secretsOf } from '../support/partners.ts';
 
 const crmOne = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secretsOf('one') });
@@ -205,7 +205,7 @@ describe('deciding what becomes of an event', () => {
 describe('the same event', () => {
   const keyOf = (text: string, origin: Partial<{ partnerId: string; path: 'events' }> = {}) =>
     eventKeys(
-      hashKey,
+      directoryKey,
       { partnerId: 'crm-two', path: 'deletions', ...origin },
       read(crmTwo, text),
       trimJson(Buffer.from(text)),

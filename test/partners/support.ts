@@ -1,10 +1,8 @@
-import { createSecretKey } from 'node:crypto';
 import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HttpApp } from '#http/context.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
 import { createFakeClock } from '../support/clock.ts';
-import { directoryKey } from '../support/directory.ts';
 import { secretsOf } from '../support/partners.ts';
 import { signedBy } from '../support/signed-by.ts';
 import { openWorld, type World, type WorldOptions } from '../support/world.ts';
@@ -13,8 +11,6 @@ export const NOW = 1_790_000_002_000;
 export const PARTNER_URL = 'https://trackport.example.com';
 export const SECRET_ONE = 'whk_test_4f9d0c7b2a6e4d1c8b3f5a7e9c1d2b4f';
 export const SECRET_TWO = '9f2c6b1e-7d34-4c8a-9b0e-5a1f3d7c2e84';
-
-export const hashKey = createSecretKey(directoryKey);
 
 const usualPartners: Record<string, PartnerSettings> = {
   'crm-one': { scheme: 'hmac-sha256', secrets: secretsOf(SECRET_ONE) },

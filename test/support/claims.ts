@@ -6,13 +6,14 @@ import type { Clock } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { REPOSITORY } from './directory.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
+import { keyOf } from './keys.ts';
 
 /** Claimed leads, as operators' calls work on them. */
 function claimedLeadsIn(
   db: Database,
   { repository, clock }: { repository: string; clock: Pick<Clock, 'now'> },
 ): ClaimedLeads {
-  return { db, repository, clock, cursors: createCursorSealer(Buffer.alloc(32, 1)) };
+  return { db, repository, clock, cursors: createCursorSealer(keyOf(1)) };
 }
 
 /** The claims in a store, and what operators do with them. */

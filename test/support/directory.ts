@@ -13,8 +13,9 @@ import {
 import type { LeadRules } from '#leads/model/lead.ts';
 import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
 import { MINUTE } from '#shared/clock.ts';
+import { keyOf } from './keys.ts';
 
-export const directoryKey = Buffer.alloc(32, 7);
+export const directoryKey = keyOf(7);
 
 export const leadRules: LeadRules = {
   approvedLabel: 'approved',

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { Database } from '#shared/database.ts';
 import { createSealer, type Sealer } from '#shared/crypto/sealer.ts';
 import { createReceiptWriter } from '#partners/intake/write-receipts.ts';
@@ -8,9 +9,10 @@ import type { NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { newUuid } from '#shared/ids.ts';
 import { REPOSITORY } from './directory.ts';
+import { keyOf } from './keys.ts';
 
 /** Under which the payloads of events are sealed in every store of a test. */
-const payloadKey = Buffer.alloc(32, 3);
+const payloadKey = keyOf(3);
 export const sealer = createSealer(payloadKey);
 
 /** The instance that works on the stores of a test. */
@@ -24,7 +26,7 @@ export function secretsOf(...values: string[]): { value: Secret }[] {
 /** The store as intake has it. */
 export type ReceiptScope = { db: Database; accept: ReturnType<typeof createReceiptWriter> };
 
-type Keyed = { repository?: string; key?: Buffer };
+type Keyed = { repository?: string; key?: KeyObject };
 
 export function receiptsIn(
   db: Database,

@@ -37,6 +37,7 @@ import { openPortal, type PortalThings } from './portal/portal.ts';
 import { temporaryDatabase } from './stores.ts';
 import { bodyReaders, specThreads } from './threads.ts';
 import { tokenFor, verifierOfNames } from './tokens.ts';
+import { keyOf } from './keys.ts';
 
 /** One partner of each scheme. */
 const somePartners: Record<string, PartnerSettings> = {
@@ -93,7 +94,7 @@ export function openWorld<D extends Database = SqliteDatabase, C extends Clock =
   const { database = temporaryDatabase() as Database as D, repository = REPOSITORY } = options;
   const { clock = createFakeClock() as Clock as C, log = silentLog } = options;
   const metrics = new Registry();
-  const cursors = createCursorSealer(Buffer.alloc(32, 1));
+  const cursors = createCursorSealer(keyOf(1));
   const ground = { db: database, clock, cursors, log };
   const store = leadStoreIn(database, { repository, now: () => clock.now() });
   const claimedLeads: ClaimedLeads = { ...store, cursors };
@@ -109,7 +110,7 @@ export function openWorld<D extends Database = SqliteDatabase, C extends Clock =
         settled: async () => undefined,
       },
       instanceChanges: noOthers,
-      directoryKey: directoryKey,
+      directoryKey,
       rules: leadRules,
       freshForMs: 15 * SECOND,
       staleIfErrorMs: HOUR,
@@ -152,9 +153,9 @@ export function openWorld<D extends Database = SqliteDatabase, C extends Clock =
       readDelivery,
       rules: () => unserved,
       directoryKey,
-      statusKey: Buffer.alloc(32, 5),
+      statusKey: keyOf(5),
       openReaders: async () => async () => undefined,
-      certificates: createCertificateSigner({ seed: Buffer.alloc(32, 6), db: database, clock }),
+      certificates: createCertificateSigner({ seed: keyOf(6), db: database, clock }),
       random: () => 0.5,
       countOutcome: () => undefined,
       writeIntervalMs: 0,

@@ -28,7 +28,7 @@ export function createCertificateSigner({
   clock,
 }: {
   /** A sub-key of 32 bytes. */
-  seed: Buffer;
+  seed: KeyObject;
   db: Statements;
   clock: Clock;
 }): CertificateSigner {
@@ -48,8 +48,8 @@ export function createCertificateSigner({
   };
 }
 
-function privateKeyOf(seed: Buffer): KeyObject {
-  const key = Buffer.concat([PKCS8_HEAD, seed]);
+function privateKeyOf(seed: KeyObject): KeyObject {
+  const key = Buffer.concat([PKCS8_HEAD, seed.export()]);
   return createPrivateKey({ key, format: 'der', type: 'pkcs8' });
 }
 

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { type Clock, MINUTE } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
@@ -43,7 +44,7 @@ type Directory = {
   identifyRepository(): Promise<number>;
   rules: LeadRules;
   /** The sub-key for directory hashes. */
-  key: Buffer;
+  key: KeyObject;
   feedIntervalMs: KeptDirectory['feedIntervalMs'];
   hasPartners: KeptDirectory['hasPartners'];
   clock: Clock;

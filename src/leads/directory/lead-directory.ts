@@ -75,7 +75,7 @@ export type DirectoryState = {
  * HMAC-SHA256 of an identity, cut to 16 bytes. Kind and partner are part of what is hashed, so
  * that one partner's id can never stand for another's.
  */
-export function hashIdentity(key: Buffer | KeyObject, identity: LeadIdentity): Buffer {
+export function hashIdentity(key: KeyObject, identity: LeadIdentity): Buffer {
   const partnerId = identity.kind === 'external-id' ? identity.partnerId : '';
   const text = JSON.stringify([identity.kind, partnerId, identity.value]);
   return hmacSha256(key, text).subarray(0, HASH_BYTES);
@@ -87,12 +87,12 @@ function kindOfIdentity(identity: LeadIdentity): IdentityKind {
   return isWeak ? 'weak-email' : identity.kind;
 }
 
-export function toHashedIdentity(key: Buffer | KeyObject, identity: LeadIdentity): HashedIdentity {
+export function toHashedIdentity(key: KeyObject, identity: LeadIdentity): HashedIdentity {
   return { kind: kindOfIdentity(identity), hash: hashIdentity(key, identity) };
 }
 
 /** The entry of an issue that is no pull request. */
-export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): DirectoryEntry {
+export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: KeyObject): DirectoryEntry {
   const { contact, correlationId, externalIds } = readIssueBody(issue, rules);
   const identities = [
     ...Object.entries(externalIds).map(([partnerId, value]) => externalIdIn(partnerId, value)),
@@ -119,7 +119,7 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
  * until the directory is filled again. What else rules change, who sees a lead and how it looks, comes with the crawl that
  * a start begins with, and a reload of the label of deletions.
  */
-export function rulesCheckOf(rules: LeadRules, key: Buffer): Buffer {
+export function rulesCheckOf(rules: LeadRules, key: KeyObject): Buffer {
   const { approvedLabel, portalAuthors } = rules;
   const form = rules.form.map(({ name, heading, multiline }) => ({ name, heading, multiline }));
   const text = JSON.stringify([READING_VERSION, approvedLabel, form, portalAuthors]);

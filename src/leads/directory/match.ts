@@ -9,7 +9,7 @@ export type MatchName = { kind: 'lead-id'; number: number } | HashedIdentity;
 /** The names with keyed hashes in place of personal data, in the same order. */
 export function toMatchNames(
   names: readonly (LeadIdentity | Extract<MatchName, { kind: 'lead-id' }>)[],
-  directoryKey: Buffer | KeyObject,
+  directoryKey: KeyObject,
 ): MatchName[] {
   return names.map((name) =>
     name.kind === 'lead-id' ? name : toHashedIdentity(directoryKey, name),

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { REPLICA_LAG_MAX_MS } from '../lead-tracker.ts';
@@ -18,7 +19,7 @@ export type LiveLeads = {
   reader: LeadReader;
   clock: Clock;
   /** The sub-key that what leads look like is digested with. */
-  directoryKey: Buffer;
+  directoryKey: KeyObject;
 };
 
 type NotedLead = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'lookDigest'>;
@@ -118,7 +119,7 @@ async function loadLead({ cache, directoryKey }: LiveLeads, change: Dated): Prom
 function isAsNew(
   { found, result }: LeadLookUp,
   { updatedAt, labels, sinceMs, lookDigest }: Dated,
-  directoryKey: Buffer,
+  directoryKey: KeyObject,
 ): boolean {
   if (!found || found.issue.updatedAt < updatedAt) return false;
   if (found.issue.updatedAt > updatedAt) return true;

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { memoize } from '#shared/caching.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
@@ -75,7 +76,7 @@ export const renderLead: (lead: Lead) => Buffer = memoize((lead) =>
 const LOOK_BYTES = 16;
 
 /** A keyed digest of the lead as readers get it: two that differ look different, and nobody can be read from it. */
-export function lookDigestOf(key: Buffer, lead: Lead): Buffer {
+export function lookDigestOf(key: KeyObject, lead: Lead): Buffer {
   return hmacSha256(key, renderLead(lead)).subarray(0, LOOK_BYTES);
 }
 

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createSecretKey } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { type Clock, DAY, SECOND, toRfc3339 } from '#shared/clock.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
@@ -35,7 +35,7 @@ export type StatusTokens = {
  * AES-256-GCM over the receipt's instant and id. The nonce is a MAC of both, as in RFC 8452, so that a
  * receipt has one token, and no two receipts have one nonce. `key` is a sub-key of 32 bytes.
  */
-export function createStatusTokens(key: Buffer, clock: Pick<Clock, 'now'>): StatusTokens {
+export function createStatusTokens(key: KeyObject, clock: Pick<Clock, 'now'>): StatusTokens {
   const sealKey = createSecretKey(hmacSha256(key, 'seal'));
   const nonceKey = createSecretKey(hmacSha256(key, 'nonce'));
   return {

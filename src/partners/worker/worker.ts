@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { DirectoryFiller, DirectoryStatus } from '#leads/directory/fill-directory.ts';
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
@@ -45,7 +46,7 @@ export type Workplace = {
   /** Those in force; read once for each event. */
   rules: () => DeletionRules;
   /** The sub-key for directory hashes. */
-  directoryKey: Buffer;
+  directoryKey: KeyObject;
   /** Least time between two writes to the tracker, in ms. */
   writeIntervalMs: number;
   clock: Clock;

@@ -1,4 +1,5 @@
 /** Forms as browsers send them, and the tokens by which they are known to be ours. */
+import type { KeyObject } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Session } from '#access/sessions/sessions.ts';
 import { type HttpApp, hangUpOf, type ReadBody } from '#http/context.ts';
@@ -71,7 +72,7 @@ export type FormTokens = {
 };
 
 /** `key`: 32 bytes that are used for this alone. */
-export function createFormTokens(key: Buffer): FormTokens {
+export function createFormTokens(key: KeyObject): FormTokens {
   const sessionPart = ({ digest }: Owner): Buffer => hmacSha256(key, digest);
   const personPart = ({ principal: { subject, workspaceId } }: Owner): Buffer =>
     hmacSha256(key, Buffer.from(JSON.stringify([subject, workspaceId])));

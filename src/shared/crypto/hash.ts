@@ -1,4 +1,11 @@
-import { createHmac, hash, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
+import {
+  createHmac,
+  createSecretKey,
+  hash,
+  hkdfSync,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto';
 
 /** Purposes of the sub-keys of `secretKey`. One purpose, one key: none can stand for another. */
 type KeyPurpose =
@@ -11,12 +18,13 @@ type KeyPurpose =
   | 'status';
 
 /** The 32-byte sub-key of `secretKey` for one purpose (HKDF-SHA256, RFC 5869). */
-export function deriveKey(secretKey: Buffer, purpose: KeyPurpose): Buffer {
-  return Buffer.from(hkdfSync('sha256', secretKey, Buffer.alloc(0), `trackport/${purpose}`, 32));
+export function deriveKey(secretKey: Buffer, purpose: KeyPurpose): KeyObject {
+  const bytes = hkdfSync('sha256', secretKey, Buffer.alloc(0), `trackport/${purpose}`, 32);
+  return createSecretKey(Buffer.from(bytes));
 }
 
-/** HMAC-SHA256 of `data`. A `KeyObject` that is reused makes it several times as fast as a `Buffer`. */
-export function hmacSha256(key: Buffer | string | KeyObject, data: Buffer | string): Buffer {
+/** HMAC-SHA256 of `data`. With a key of bytes it takes five times as long. */
+export function hmacSha256(key: KeyObject, data: Buffer | string): Buffer {
   return createHmac('sha256', key).update(data).digest();
 }
 

@@ -1,7 +1,9 @@
-import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** As many are drawn from the generator at once: a call costs more than its bytes do. */
+const NONCES_DRAWN = 128;
 
 /** Encrypts what the store holds for us and nobody else is to read. */
 export type Sealer = {
@@ -12,11 +14,11 @@ export type Sealer = {
 };
 
 /** AES-256-GCM with a random nonce (NIST SP 800-38D): nonce, tag, ciphertext. */
-export function createSealer(keyBytes: Buffer): Sealer {
-  const key = createSecretKey(keyBytes); // made once: a Buffer costs a key schedule each time
+export function createSealer(key: KeyObject): Sealer {
+  const newNonce = createNonces();
   return {
     seal: (identity, bytes) => {
-      const nonce = randomBytes(NONCE_BYTES);
+      const nonce = newNonce();
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(identity));
       const body = Buffer.concat([cipher.update(bytes), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), body]);
@@ -30,5 +32,16 @@ export function createSealer(keyBytes: Buffer): Sealer {
       const body = sealed.subarray(NONCE_BYTES + TAG_BYTES);
       return Buffer.concat([decipher.update(body), decipher.final()]);
     },
+  };
+}
+
+/** Random nonces, each handed out once. */
+function createNonces(): () => Buffer {
+  let drawn = Buffer.alloc(0);
+  return () => {
+    if (drawn.length === 0) drawn = randomBytes(NONCE_BYTES * NONCES_DRAWN);
+    const nonce = drawn.subarray(0, NONCE_BYTES);
+    drawn = drawn.subarray(NONCE_BYTES);
+    return nonce;
   };
 }

@@ -1,4 +1,4 @@
-import { createSecretKey } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { TrackportError } from '../errors.ts';
 import { hmacSha256, sameDigest } from '../crypto/hash.ts';
@@ -38,8 +38,7 @@ export type CursorSealer = {
 };
 
 /** Cursors are base64url of a 16-byte truncated HMAC-SHA256 and the position as JSON. */
-export function createCursorSealer(secret: Buffer): CursorSealer {
-  const key = createSecretKey(secret);
+export function createCursorSealer(key: KeyObject): CursorSealer {
   const macOf = (kind: string, binding: string, body: Buffer): Buffer =>
     hmacSha256(key, Buffer.concat([Buffer.from(JSON.stringify([kind, binding])), body])).subarray(
       0,

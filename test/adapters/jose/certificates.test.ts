@@ -5,6 +5,7 @@ import { createCertificateSigner, verifyCertificate } from '#adapters/jose/certi
 import type { CertificateClaims } from '#partners/receipts/certificate.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
+import { keyOf } from '../../support/keys.ts';
 
 const ID = '7b6c1f1e-3c9d-4f0a-9a53-0d6f6f1c8a11';
 const claims: CertificateClaims = {
@@ -17,7 +18,7 @@ const claims: CertificateClaims = {
 
 function signerOf(fill: number, db = temporaryDatabase()) {
   const clock = createFakeClock(fill);
-  return createCertificateSigner({ seed: Buffer.alloc(32, fill), db, clock });
+  return createCertificateSigner({ seed: keyOf(fill), db, clock });
 }
 
 async function signed() {

@@ -10,8 +10,9 @@ import {
 } from '#leads/directory/lead-directory.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { leadRules, plainIssue } from '../../support/directory.ts';
+import { keyOf } from '../../support/keys.ts';
 
-const key = Buffer.alloc(32, 1);
+const key = keyOf(1);
 const hash = (identity: LeadIdentity) => hashIdentity(key, identity).toString('hex');
 
 test('one person has one hash, however the address is written', () => {
@@ -67,7 +68,7 @@ test('identities of different kind, partner or value never share a hash', () => 
 
 test('a hash tells nothing without the key, and is short', () => {
   const identity = email('ada@example.com');
-  expect(hashIdentity(Buffer.alloc(32, 2), identity).toString('hex')).not.toBe(hash(identity));
+  expect(hashIdentity(keyOf(2), identity).toString('hex')).not.toBe(hash(identity));
   expect(hashIdentity(key, identity)).toHaveLength(16);
 });
 

@@ -9,6 +9,7 @@ import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
 import { turnsDuring } from '../../support/work/turns.ts';
 import { createWorld, everybody } from '../support.ts';
+import { keyOf } from '../../support/keys.ts';
 
 const MIB = 1024 * 1024;
 const LEADS = 120;
@@ -92,7 +93,7 @@ test('who reads by labels looks through old changes in turns, and goes on where 
   };
   const { leads } = createWorld({ feed });
   const visibility = { consumerId: 'c', labels: ['eu'] };
-  const cursors = createFeedCursors(createCursorSealer(Buffer.alloc(32, 1)), clock);
+  const cursors = createFeedCursors(createCursorSealer(keyOf(1)), clock);
   let cursor = cursors.seal({ place: [clock.now() - 1, 0] }, visibility);
   const read = () =>
     leads.leadFeed.read({ limit: 500, cursor, fromStart: false }, visibility, {

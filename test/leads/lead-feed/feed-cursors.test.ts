@@ -5,10 +5,11 @@ import type { FeedPlace } from '#leads/lead-feed/read-changes.ts';
 import { DAY } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock } from '../../support/clock.ts';
+import { keyOf } from '../../support/keys.ts';
 
 const visibility = { consumerId: 'c', labels: ['EU'] };
 const position: FeedPosition = { place: [7, 3] };
-const sealer = createCursorSealer(Buffer.alloc(32, 1));
+const sealer = createCursorSealer(keyOf(1));
 
 function setUp() {
   const clock = createFakeClock();
@@ -47,7 +48,7 @@ test('who is told that a text is no cursor begins from the start, and not in the
 });
 
 test.each([
-  ['sealed with a key that was lost', sealed, createCursorSealer(Buffer.alloc(32, 2)), visibility],
+  ['sealed with a key that was lost', sealed, createCursorSealer(keyOf(2)), visibility],
   ['of another consumer', sealed, sealer, { consumerId: 'd', labels: ['EU'] }],
   ['of another grant', sealed, sealer, { consumerId: 'c', labels: [] }],
   ['of a narrower grant', sealed, sealer, { consumerId: 'c', labels: ['EU', 'vip'] }],

@@ -10,6 +10,7 @@ import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
 import { someLead } from '../../support/http/leads.ts';
 import { storeOfFeed } from '../support.ts';
+import { keyOf } from '../../support/keys.ts';
 
 const visibility = { consumerId: 'c', labels: ['EU'] };
 
@@ -36,7 +37,7 @@ function openFeed(changes: LeadChange[], reader?: FeedReader, log = silentLog) {
   const claims = new Set<number>();
   const claimView = { current: async () => claims };
   const leads = { store, clock, claimView } as Partial<Leads> as Leads;
-  const cursors = createCursorSealer(Buffer.alloc(32, 1));
+  const cursors = createCursorSealer(keyOf(1));
   const onItem = (lagMs?: number) => void lags.push(lagMs);
   const feed = createLeadFeed(leads, { cursors, log, onItem });
   return { feed, db: store.db, clock, lags, looks, claims, tell: () => tell() };
@@ -70,7 +71,7 @@ test('a cursor holds also where the repository has a name that is not known yet'
   let end: number | undefined;
   const history = 5;
   const clock = createFakeClock();
-  const sealer = createCursorSealer(Buffer.alloc(32, 1));
+  const sealer = createCursorSealer(keyOf(1));
   const identify = async () => void (end = 7);
   const leads = { store: storeOfFeed({ end: () => end, history }), clock, identify };
   const how = { cursors: sealer, log: silentLog, onItem: () => undefined };

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { toDirectoryEntry } from '#leads/directory/lead-directory.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createWorld, everybody, rules, type World } from '../support.ts';
+import { keyOf } from '../../support/keys.ts';
 
 const DELETED = ['approved', 'Deleted-By-Partner '];
 const NO_LEAD = { code: 'lead-not-found' };
@@ -65,7 +66,7 @@ test('another deleted label counts at once for what is cached already', async ()
 
 test('the directory knows an issue with the deleted label as one that nobody reads', () => {
   const { tracker } = createWorld();
-  const key = Buffer.alloc(32);
+  const key = keyOf(0);
   expect(toDirectoryEntry(tracker.open({ labels: DELETED }), rules, key).isReadable).toBe(false);
   expect(toDirectoryEntry(tracker.open(), rules, key).isReadable).toBe(true);
 });

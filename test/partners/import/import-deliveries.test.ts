@@ -1,4 +1,3 @@
-import { createSecretKey } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {
   createImporter,
@@ -53,7 +52,7 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
       partners: [],
       repository: REPOSITORY,
       writeReceipt: built.receipts.accept,
-      directoryKey: createSecretKey(directoryKey),
+      directoryKey,
       latestCreation: () => clock.now() + MINUTE,
       newId: newUuid,
       bytesMax: 1024,

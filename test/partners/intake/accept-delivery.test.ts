@@ -5,7 +5,8 @@ import type { NewReceipt } from '#partners/intake/new-receipt.ts';
 import { readDelivery } from '#partners/read-delivery.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { isLoggableId } from '#shared/ids.ts';
-import { hashKey, NOW } from '../support.ts';
+import { directoryKey } from '../../support/directory.ts';
+import { NOW } from '../support.ts';
 import { secretsOf } from '../../support/partners.ts';
 
 const crmOne = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secretsOf('one') });
@@ -35,7 +36,7 @@ beforeEach(() => {
     clock: { now: () => NOW },
     latestCreation: () => NOW + 1,
     newId: () => `id-${(ids += 1)}`,
-    directoryKey: hashKey,
+    directoryKey,
     readDelivery,
     wakeWorker: () => void (woken += 1),
     reporter: { settled: (report) => void reports.push(report) },

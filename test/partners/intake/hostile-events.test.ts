@@ -10,18 +10,18 @@ import {
   LINEAR_GROWTH_MAX,
   repeated,
 } from '../../support/work/growth.ts';
-import { hashKey } from '../support.ts';
 import { secretsOf } from '../../support/partners.ts';
+import { keyOf } from '../../support/keys.ts';
 
 const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secretsOf('one') });
-const directoryKey = Buffer.alloc(32, 5);
+const directoryKey = keyOf(5);
 
 /** Work on an event until it is matched. */
 function take(body: string): void {
   const bytes = Buffer.from(body);
   const event = readEvent(partner.fields, parseJsonText(bytes));
   decide(partner, 'deletions', event);
-  eventKeys(hashKey, { partnerId: 'crm-one', path: 'deletions' }, event, bytes);
+  eventKeys(directoryKey, { partnerId: 'crm-one', path: 'deletions' }, event, bytes);
   for (const name of event ? namesOf('crm-one', event) : [])
     if (name.kind !== 'lead-id') hashIdentity(directoryKey, name);
 }

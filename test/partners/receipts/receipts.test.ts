@@ -16,8 +16,9 @@ import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { openTracker } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
+import { keyOf } from '../../support/keys.ts';
 
-const cursors = createCursorSealer(Buffer.alloc(32, 9));
+const cursors = createCursorSealer(keyOf(9));
 const receipt = (id: string): ReceiptSummary => ({
   id,
   partnerId: 'crm-one',

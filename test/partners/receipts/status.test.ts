@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createStatusTokens } from '#partners/receipts/status.ts';
 import { DAY } from '#shared/clock.ts';
+import { keyOf } from '../../support/keys.ts';
 
-const key = Buffer.alloc(32, 1);
+const key = keyOf(1);
 const receipt = { id: '0190a3b2-0000-7000-8000-000000000001', receivedAt: 1_790_000_000_000 };
 const at = (now: number) => createStatusTokens(key, { now: () => now });
 const tokens = at(receipt.receivedAt);
@@ -29,7 +30,7 @@ describe('a token', () => {
   });
 
   test('opens with its own key only', () => {
-    const other = createStatusTokens(Buffer.alloc(32, 2), { now: () => receipt.receivedAt });
+    const other = createStatusTokens(keyOf(2), { now: () => receipt.receivedAt });
     expect(other.open(token)).toBeUndefined();
   });
 

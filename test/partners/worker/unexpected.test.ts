@@ -25,6 +25,7 @@ import { readReceipt } from '#partners/receipts/read-receipts.ts';
 import { replay } from '#partners/receipts/replay-receipts.ts';
 import type { LocalDatabase } from '#adapters/sqlite/database.ts';
 import { type Transact, withoutWarning } from '#shared/database.ts';
+import { keyOf } from '../../support/keys.ts';
 
 /** The same database; `before` is called before every row is written in a transaction, and may throw. */
 function withWrites(
@@ -216,7 +217,7 @@ test('a payload that cannot be read for now waits, and holds up no other', async
 test('a lost secret key leaves a dead letter that can be replayed once the key is back', async () => {
   const world = await setUp();
   const id = await world.accept(1);
-  const store = workIn(world.database, { key: Buffer.alloc(32, 9) });
+  const store = workIn(world.database, { key: keyOf(9) });
   const items = await leaseEvents(store, 'match', { now: world.clock.now(), limit: 10 });
   await matchEvents(matchDepsOf(world), items);
   expect(await world.eventOf(id)).toMatchObject({

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createCursorSealer, type PageRequest, readPage } from '#shared/pagination/page.ts';
+import { keyOf } from '../../support/keys.ts';
 
-const cursors = createCursorSealer(Buffer.alloc(32, 9));
+const cursors = createCursorSealer(keyOf(9));
 const list = { kind: 'numbers/1', binding: 'w', position: z.int() };
 
 /** One page of 1 to 5 in their order. */

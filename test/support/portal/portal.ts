@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { createSessions, type SignedIn } from '#access/sessions/sessions.ts';
 import { createSignIn } from '#access/sessions/sign-in.ts';
 import type { Area, HttpApp } from '#http/context.ts';
@@ -19,6 +18,7 @@ import { PUBLIC_URL } from '../http/app.ts';
 import { bodyReaders } from '../threads.ts';
 import { verifierOfNames } from '../tokens.ts';
 import { createFakeIssuerClient } from './fake-issuer-client.ts';
+import { keyOf } from '../keys.ts';
 
 /** A browser's requests and responses, without following redirects. */
 type PortalBrowser = {
@@ -68,7 +68,7 @@ type Setup = {
 
 /** A portal with pages of a test, for a server, and browsers at it. */
 export function openPortal({ database: db, clock, log, pages, context, app }: Setup) {
-  const sealer = createSealer(randomBytes(32));
+  const sealer = createSealer(keyOf(8));
   const sessions = createSessions({ db, sealer, clock });
   const issuer = createFakeIssuerClient();
   const verifier = verifierOfNames;
@@ -85,7 +85,7 @@ export function openPortal({ database: db, clock, log, pages, context, app }: Se
       cookies: createPortalCookies(http.publicUrl),
       sealer,
       idempotency: createIdempotency({ db, clock }),
-      formTokens: createFormTokens(randomBytes(32)),
+      formTokens: createFormTokens(keyOf(9)),
       parseForm: parseFormText,
       readSpecText: bodyReaders.specText,
       readiness: async () => ({ checks: {} }),

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
@@ -46,7 +47,7 @@ const DECIDED_AT_ONCE = 20;
 export type Matching = NumberLookUp & {
   directory: DirectoryCoverage;
   /** The sub-key for directory hashes. */
-  directoryKey: Buffer;
+  directoryKey: KeyObject;
   partners: Pick<PartnerList, 'all'>;
   readDelivery: ReadDelivery;
   clock: Clock;
@@ -230,6 +231,7 @@ async function isClaimedSo(
   item: WorkItem,
   { leads, conflicts }: Match,
 ): Promise<boolean> {
+  if (leads.length === 0 && conflicts.length === 0) return true;
   const numbers = await leadsOf(matching, item);
   return (
     leads.every((number) => numbers.includes(number)) &&
