@@ -82,28 +82,43 @@ describe.each(engines)('a transaction %s', (_name, open) => {
   });
 });
 
-test('the log is emptied when it is large, and later while another process reads', async () => {
+test('the log begins anew in its file, is cut off when that is long, and later while another process reads', async () => {
   const database = threadedDatabase();
   const path = database.handle.name;
-  const log = (): number => statSync(`${path}-wal`).size;
-  const megabyte = async (): Promise<void> => {
-    const changes = JSON.stringify('x'.repeat(1024 * 1024));
-    const sql = `INSERT INTO audit (at, actor_kind, actor_subject, action, subject, changes)
-      VALUES (1, 'cli', 'x', 'key.create', 'x', @changes)`;
-    await database.run(sql, { changes });
+  const megabytes = (): number => statSync(`${path}-wal`).size / 1024 / 1024;
+  const changes = JSON.stringify('x'.repeat(4 * 1024 * 1024));
+  const sql = `INSERT INTO audit (at, actor_kind, actor_subject, action, subject, changes)
+    VALUES (1, 'cli', 'x', 'key.create', 'x', @changes)`;
+  const writeMegabytes = async (count: number): Promise<number[]> => {
+    const lengths: number[] = [];
+    for (let written = 0; written < count; written += 4) {
+      await database.run(sql, { changes });
+      lengths.push(megabytes());
+    }
+    return lengths;
   };
-  let largest = 0;
-  for (let count = 0; count < 40; count += 1) {
-    await megabyte();
-    largest = Math.max(largest, log());
-  }
-  expect(largest).toBeLessThan(20 * 1024 * 1024);
+  expect(Math.max(...(await writeMegabytes(36)))).toBeLessThan(24);
+  const lengths = await writeMegabytes(200);
+  expect(Math.max(...lengths)).toBeLessThan(80);
+  expect(lengths.at(-1)).toBeLessThan(64);
   const other = connectTo(path).handle;
   other.exec('BEGIN');
   other.prepare('SELECT count(*) FROM audit').get();
-  for (let count = 0; count < 20; count += 1) await megabyte();
-  expect(log()).toBeGreaterThan(16 * 1024 * 1024);
+  await writeMegabytes(100);
+  expect(megabytes()).toBeGreaterThan(64);
   other.exec('COMMIT');
-  for (let count = 0; count < 20; count += 1) await megabyte();
-  expect(log()).toBeLessThan(20 * 1024 * 1024);
+  await writeMegabytes(24);
+  expect(megabytes()).toBeLessThan(24);
+});
+
+test('after many small commits the log begins anew', async () => {
+  const database = threadedDatabase();
+  const path = database.handle.name;
+  const sql = 'UPDATE claim_version SET version = version + 1';
+  const write = async (count: number): Promise<number> => {
+    for (let written = 0; written < count; written += 1) await database.run(sql);
+    return statSync(`${path}-wal`).size;
+  };
+  await write(250);
+  expect(await write(500)).toBe(await write(500));
 });
