@@ -122,7 +122,7 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<vo
   const program =
     argv[0] === COMPLETE ? await createWholeProgram(host) : createProgram(host, isJson);
   try {
-    await program.parseAsync(withoutHelpCommand(argv), { from: 'user' });
+    await program.parseAsync(withValuesJoined(withoutHelpCommand(argv)), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Without --json commander has said why.
@@ -138,6 +138,22 @@ function withoutHelpCommand(argv: readonly string[]): string[] {
   const [first, ...names] = argv;
   if (first !== 'help' || names.length === 0) return [...argv];
   return commands.some(({ name }) => name === names[0]) ? [...names, '--help'] : names;
+}
+
+/**
+ * `--cursor=-Vx` for `--cursor -Vx`: the root looks at every argument before its command does, and would print the
+ * version, since commander takes options of one letter together. Nothing else of ours has such options.
+ */
+function withValuesJoined(argv: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const [index, argument] of argv.entries()) {
+    const before = joined.at(-1);
+    if (argument === '--') return [...joined, ...argv.slice(index)];
+    if (before && /^--[^=]+$/.test(before) && /^-[^-]./s.test(argument))
+      joined.splice(-1, 1, `${before}=${argument}`);
+    else joined.push(argument);
+  }
+  return joined;
 }
 
 /** Commander's refusal of a command line, in one line. */

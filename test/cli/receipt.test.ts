@@ -101,6 +101,12 @@ describe('receipt list', () => {
     expect((await receipt(['list', '--limit', '1'])).notes).toContain(`--cursor ${cursor}`);
   });
 
+  test('takes a value that begins with a dash, as cursors do now and then, for a value', async () => {
+    const id = await accept('-Vx');
+    expect(idsOf(await json('list', '--external-id', '-Vx'))).toEqual([id]);
+    await expect(receipt(['list', '--cursor', '-Vx'])).rejects.toThrow(/cursor/);
+  });
+
   test('says of an empty store what to do next, and of a filter that nothing is like that', async () => {
     expect((await receipt(['list'])).out).toContain('trackport sign --partner');
     for (const filter of ['--partner=crm', '--status=FAILED', '--since=2026-01-01'])
