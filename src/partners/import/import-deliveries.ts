@@ -153,7 +153,9 @@ async function* previewFile(target: ImportTarget, file: ImportedFile): AsyncGene
         return same !== undefined && effectOfRepeat(event, same.outcome) !== 'nothing';
       };
       const worked = receipt.events.filter((event) => fresh.includes(event) || isAgain(event));
-      const leads = new Set(worked.flatMap((one) => claims.find(one.names, timesOf(one, receipt))));
+      const leadsOf = (event: NewEvent): readonly number[] =>
+        claims.find(event.names, timesOf(event, receipt, before.get(event)));
+      const leads = new Set(worked.flatMap(leadsOf));
       const [first] = receipt.events;
       const repeat = first !== undefined && fresh.length === 0;
       yield {

@@ -1,4 +1,4 @@
-import type { EventIdKeys, NewEvent, NewReceipt, Sorted } from './new-receipt.ts';
+import type { EventIdKeys, NewEvent, NewReceipt, SameEvent, Sorted } from './new-receipt.ts';
 import {
   type EventTimes,
   leadsToClaim,
@@ -92,10 +92,13 @@ export async function insertReceipts(writing: Writing, sorted: readonly Sorted[]
   claims.stand(deletions);
 }
 
-/** An event that was brought in by hand counts from when it happened, which is not ahead of its delivery. */
-export function timesOf(event: NewEvent, receipt: NewReceipt): EventTimes {
-  const { createdBefore, receivedAt } = receipt;
-  return { createdBefore: Math.min(event.createdBefore ?? Infinity, createdBefore), receivedAt };
+/**
+ * An event that was brought in by hand counts from when it happened, which is not ahead of its delivery. One that came
+ * before knew no number that was given later.
+ */
+export function timesOf(event: NewEvent, receipt: NewReceipt, before?: SameEvent): EventTimes {
+  const createdBefore = Math.min(event.createdBefore ?? Infinity, receipt.createdBefore);
+  return { createdBefore, receivedAt: (before ?? receipt).receivedAt };
 }
 
 /** Only these claim what they name. */

@@ -89,6 +89,7 @@ export type SameEvent = {
   event: number;
   receipt: number;
   receiptId: string;
+  receivedAt: number;
   position: number;
   outcome: Outcome;
 };

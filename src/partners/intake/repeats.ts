@@ -39,7 +39,8 @@ const FIND_KNOWN = `
   ) AS found WHERE lowest IS NOT NULL`;
 
 const READ_SAME_EVENTS = `
-  SELECT event.id AS event, event.receipt, event.position, event.outcome, receipt.id AS receipt_id
+  SELECT event.id AS event, event.receipt, event.position, event.outcome, receipt.id AS receipt_id,
+    receipt.received_at
   FROM event JOIN receipt ON receipt.number = event.receipt
   WHERE event.id = ANY(@events::bigint[])`;
 
@@ -111,7 +112,7 @@ export async function workRepeat(
   const { tx, claims } = writing;
   const { event, before } = repeat;
   const { path, receivedAt: now } = receipt;
-  const times = timesOf(event, receipt);
+  const times = timesOf(event, receipt, before);
   const effect = effectOfRepeat(event, before.outcome);
   if (effect === 'nothing') return false;
   const owner = { event: before.event };

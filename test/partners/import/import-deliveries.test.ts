@@ -84,9 +84,9 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
     const claims = createClaims(db);
     const claimed = async () => {
       const view = await claims.current();
-      return [1, 2, 3].filter((number) => view.has(number));
+      return [1, 2, 3, 4].filter((number) => view.has(number));
     };
-    return { ...built, db, now, take, foresee, claimed };
+    return { ...built, db, directory, now, take, foresee, claimed };
   }
 
   const gone = (facts: object) => ({ eventType: 'gone', ...facts });
@@ -176,6 +176,23 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
     expect(stored.map(({ item }) => item.id).reverse()).toEqual(all.map(({ id }) => id));
   });
 
+  test('leaves a lead alone that got its number after the event was first brought in', async () => {
+    const { clock, directory, now, take, foresee, claimed, deliver } = await setUp();
+    const event = gone({ eventId: '1', leadId: 4, occurredAt: now - DAY });
+    await take([event]);
+    expect(await claimed()).toEqual([4]);
+    await directory.db.exec(`DELETE FROM claim; ${END_UNMATCHED}`);
+    await clock.advance(HOUR);
+    await putEntries(directory, [entry(4, { createdAt: now + MINUTE + 1 })]);
+    const [forecast] = await foresee([event]);
+    const [repeat] = await take([event]);
+    expect([forecast?.leads, repeat?.queued]).toEqual([0, 1]);
+    expect(await claimed()).toEqual([]);
+    await directory.db.exec(END_UNMATCHED);
+    await deliver(event);
+    expect(await claimed()).toEqual([4]);
+  });
+
   test('takes no lead back that the same event had claimed when it was sent', async () => {
     const { db, take, foresee, deliver, receipts, claimed, now } = await setUp();
     // Without an event id it may be asked for anew.
@@ -199,3 +216,4 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
 });
 
 const ADA = 'ada@b.example';
+const END_UNMATCHED = "UPDATE event SET outcome = 'UNMATCHED', due_at = NULL, completed_at = 0";
