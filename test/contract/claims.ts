@@ -2,13 +2,19 @@ import type { DirectoryStore } from '#leads/lead-store.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-leads.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { type TestClaims } from '../support/claims.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
 import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
 
 /** Leads that an event claims, by default event 1 at instant 0. */
-export type TestClaim = { numbers: readonly number[]; event?: number; at?: number };
+export type TestClaim = {
+  numbers: readonly number[];
+  event?: number;
+  at?: number;
+  repositoryId?: number;
+};
 
 type Withdrawal = {
   repositoryId: number;
@@ -140,6 +146,21 @@ export function describeClaims(engine: string, open: Open): void {
           code: 'not-found',
         });
         expect(await fixture.auditOf('claim/1')).toEqual([]);
+      });
+
+      test('under a name that the store does not know yet releases only what was claimed under it', async () => {
+        const { claims, fixture } = await setUp();
+        await fixture.claim({ numbers: [1] });
+        const renamed = fixture.claimsOf('acme/renamed');
+        await expect(renamed.release(1, releaseOf(1, 5))).rejects.toMatchObject({
+          code: 'not-found',
+        });
+        expect((await claims.current()).has(1)).toBe(true);
+        await fixture.claim({ numbers: [2], repositoryId: REPOSITORY_NOT_KNOWN });
+        await renamed.release(2, releaseOf(2, 5));
+        expect((await renamed.list({ limit: 10 })).items.map(({ leadId }) => leadId)).toEqual([
+          '1',
+        ]);
       });
 
       test('is not undone by the event that had claimed, but by a new one', async () => {

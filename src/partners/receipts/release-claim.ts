@@ -1,5 +1,6 @@
 import { type ClaimedLeads, refuseUnclaimed } from '#leads/claims/claimed-leads.ts';
-import { OF_REPOSITORY } from '#leads/claims/claim-view.ts';
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-leads.ts';
+import { readRepositoryId } from '#leads/directory/directory-view.ts';
 import { noteLeads } from '#leads/lead-feed/note-changes.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { type Origin, appendAudit } from '#shared/audit.ts';
@@ -7,8 +8,8 @@ import { WITH_GIVEN_STEP } from './event-changes.ts';
 
 const RELEASE = `
   UPDATE claim SET released_at = @at
-  WHERE number = @number AND released_at IS NULL AND ${OF_REPOSITORY}
-  RETURNING event, repository_id`;
+  WHERE number = @number AND released_at IS NULL AND repository_id = @id
+  RETURNING event`;
 
 const NOTE_RELEASE = `
   UPDATE event SET note = 'claim-released', history = ${WITH_GIVEN_STEP}
@@ -28,13 +29,12 @@ export async function releaseClaim(
   const at = clock.now();
   const step = { at, what: 'released', by: origin.actor.subject, leadId: String(number) };
   await db.exclusive(async (tx) => {
-    const values = { repository, number, at };
-    const released = await tx.all<{ event: number; repositoryId: number }>(RELEASE, values);
+    const id = (await readRepositoryId(tx, repository)) ?? REPOSITORY_NOT_KNOWN;
+    const released = await tx.all<{ event: number }>(RELEASE, { id, number, at });
     if (released.length === 0) refuseUnclaimed(number);
     const events = released.map(({ event }) => event);
     await tx.run(NOTE_RELEASE, { events, step: JSON.stringify(step) });
-    for (const id of new Set(released.map(({ repositoryId }) => repositoryId)))
-      await noteLeads(tx, { id, numbers: [number], at });
+    await noteLeads(tx, { id, numbers: [number], at });
     await appendAudit(tx, { ...origin, at, subject: `claim/${number}`, action: 'claim.release' });
   });
 }
