@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Statements, Tx } from './database.ts';
+import { send, type Statements, type Tx } from './database.ts';
 import type { Listed, PageRange } from './pagination/page.ts';
 import { toJson } from './sql.ts';
 
@@ -87,9 +87,9 @@ const OF_SUBJECT_BEFORE = `
   SELECT id, ${AUDIT_COLUMNS} FROM audit WHERE subject = @subject AND id < @after
   ORDER BY id DESC LIMIT @limit`;
 
-/** Call it inside the transaction of the change that the entry is about. */
-export async function appendAudit(tx: Tx, entry: AuditEntry): Promise<void> {
-  await tx.run(INSERT, toAuditRow(entry));
+/** Goes with what comes behind it, in the transaction of the change that the entry is about. */
+export function appendAudit(tx: Tx, entry: AuditEntry): void {
+  send(tx, INSERT, toAuditRow(entry));
 }
 
 /** Entries about one subject with their positions, newest first. @throws {store-unavailable} */

@@ -1,5 +1,5 @@
 import { type Clock, DAY } from './clock.ts';
-import type { Database, Statements, Tx } from './database.ts';
+import { type Database, send, type Statements, type Tx } from './database.ts';
 import { isTrackportError, TrackportError } from './errors.ts';
 import { sha256 } from './crypto/hash.ts';
 
@@ -210,8 +210,8 @@ export async function putCall(
   const expired = call.now - IDEMPOTENCY_TTL_MS;
   const changes = await tx.run(PUT, { ...call, ...response, headers, bytes, expired });
   if (changes === 0) refuseTaken('The first call with this `Idempotency-Key` has just ended.');
-  await tx.run(EXPIRE, { workspaceId: call.workspaceId, expired });
+  send(tx, EXPIRE, { workspaceId: call.workspaceId, expired });
   // One key in so many, by chance: digests are evenly spread.
   if ((call.digest.at(-1) ?? 0) % trimEveryKeys === 0)
-    await tx.run(TRIM, { workspaceId: call.workspaceId, ...bounds });
+    send(tx, TRIM, { workspaceId: call.workspaceId, ...bounds });
 }

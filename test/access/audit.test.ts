@@ -10,7 +10,7 @@ import { temporaryDatabase } from '../support/stores.ts';
 
 const fixtureOn = (database: Database) => ({
   list: (query: Parameters<typeof readEntries>[1]) => readEntries(database, query),
-  append: (entry: AuditEntry) => database.transaction((tx) => appendAudit(tx, entry)),
+  append: (entry: AuditEntry) => database.transaction(async (tx) => appendAudit(tx, entry)),
 });
 
 describeAuditLog('SQLite', async () => fixtureOn(temporaryDatabase()));

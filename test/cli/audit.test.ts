@@ -20,7 +20,7 @@ function write(facts: Partial<AuditEntry> = {}): Promise<void> {
     subject: 'consumer/c-1',
     ...facts,
   };
-  return database.transaction((tx) => appendAudit(tx, entry));
+  return database.transaction(async (tx) => appendAudit(tx, entry));
 }
 
 function list(...args: string[]): Promise<Output> {

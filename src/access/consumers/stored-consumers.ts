@@ -2,7 +2,7 @@
 import type { NewId } from '#shared/ids.ts';
 import { type AuditEntry, type Origin, appendAudit } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { Database, Statements, Tx } from '#shared/database.ts';
+import { type Database, send, type Statements, type Tx } from '#shared/database.ts';
 import type { Listed, PageRange } from '#shared/pagination/page.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
 import type { Grant } from '../grant.ts';
@@ -219,14 +219,14 @@ export async function recordKeyUses(
   await db.run(RECORD_USES, { uses: toRecords([...uses].map(([id, at]) => ({ id, at }))) });
 }
 
-async function put(db: Tx, { consumer, audit, hasUniqueName }: ConsumerChange): Promise<void> {
-  if (hasUniqueName === true) await requireUniqueName(db, consumer);
-  await db.run(PUT_CONSUMER, { ...consumer, limitPerMinute: consumer.limitPerMinute });
-  await db.run(REMOVE_GRANTS, { id: consumer.id });
-  for (const grant of consumer.grants) await db.run(INSERT_GRANT, toGrantRow(consumer.id, grant));
-  for (const key of consumer.keys) await db.run(PUT_KEY, toKeyRow(consumer.id, key));
-  await db.run(RAISE_ACCESS_VERSION);
-  await appendAudit(db, audit);
+async function put(tx: Tx, { consumer, audit, hasUniqueName }: ConsumerChange): Promise<void> {
+  if (hasUniqueName === true) await requireUniqueName(tx, consumer);
+  send(tx, PUT_CONSUMER, { ...consumer, limitPerMinute: consumer.limitPerMinute });
+  send(tx, REMOVE_GRANTS, { id: consumer.id });
+  for (const grant of consumer.grants) send(tx, INSERT_GRANT, toGrantRow(consumer.id, grant));
+  for (const key of consumer.keys) send(tx, PUT_KEY, toKeyRow(consumer.id, key));
+  send(tx, RAISE_ACCESS_VERSION);
+  appendAudit(tx, audit);
 }
 
 /** Folded here, so that it means the same on every store. */

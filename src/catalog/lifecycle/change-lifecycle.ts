@@ -133,7 +133,7 @@ async function move(
   await moveVersion(tx, artifact, next);
   const isEarly = action === 'retire' && (isBeforeSunset(record, now) || readers.length > 0);
   const changes = { ...lifecycleChanges(record, next), ...(isEarly && { early: true }) };
-  await appendChange(tx, caller, next, { at: now, action, changes });
+  appendChange(tx, caller, next, { at: now, action, changes });
   return viewForResponse(tx, caller, { record: next, specText });
 }
 
@@ -156,8 +156,8 @@ export async function setDefault(
     checkCondition(record, ifMatch);
     if (artifact.defaultSerial !== record.serial) {
       const versions = await readCandidates(tx, artifact.serial);
-      await refreshListed(tx, artifact, versions, record.serial);
-      await appendChange(tx, caller, record, { at: clock.now(), action: 'set-default' });
+      refreshListed(tx, artifact, versions, record.serial);
+      appendChange(tx, caller, record, { at: clock.now(), action: 'set-default' });
     }
     return viewForResponse(tx, caller, { record, specText });
   });
@@ -180,8 +180,8 @@ export async function unsetDefault(
     const { record } = await readRecord(tx, caller, { id, withSpec: false });
     checkCondition(record, ifMatch);
     if (artifact.defaultSerial === record.serial) {
-      await refreshListed(tx, artifact, await readCandidates(tx, artifact.serial), null);
-      await appendChange(tx, caller, record, { at: clock.now(), action: 'unset-default' });
+      refreshListed(tx, artifact, await readCandidates(tx, artifact.serial), null);
+      appendChange(tx, caller, record, { at: clock.now(), action: 'unset-default' });
     }
     return readView(tx, caller, { id, withSpec: true });
   });

@@ -80,7 +80,7 @@ export async function publishVersion(
       };
       await moveVersion(tx, artifact, published);
       const changes = { lifecycle: published.lifecycle, ...accepted(compared, publication) };
-      await appendChange(tx, caller, published, { at: now, action: 'publish', changes });
+      appendChange(tx, caller, published, { at: now, action: 'publish', changes });
       return viewForResponse(tx, caller, { record: published, specText });
     });
     if (view) return view;

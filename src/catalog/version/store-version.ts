@@ -4,7 +4,7 @@
  * with the artifact's lock, so that changes of one artifact take turns and what is read after it stays as it is.
  */
 import { type ArtifactAction, appendAudit } from '#shared/audit.ts';
-import type { Tx } from '#shared/database.ts';
+import { send, type Tx } from '#shared/database.ts';
 import { searchTextOf } from '../reading/search-terms.ts';
 import { foldId, type VersionRecord, type VersionView } from './artifact.ts';
 import type { Caller } from '../index.ts';
@@ -103,25 +103,21 @@ export async function insertVersion(
     isListed: artifact.listedSerial === undefined,
   });
   const record = { ...fields, serial: row?.serial ?? 0 };
-  if (specText !== undefined) await tx.run(PUT_SPEC, { serial: record.serial, text: specText });
-  await refreshListed(tx, artifact, [...existing, record]);
+  if (specText !== undefined) send(tx, PUT_SPEC, { serial: record.serial, text: specText });
+  refreshListed(tx, artifact, [...existing, record]);
   return record;
 }
 
 /** Writes a version in the state that it has, with other content. */
-export async function updateVersion(tx: Tx, next: VersionRecord): Promise<void> {
+export function updateVersion(tx: Tx, next: VersionRecord): void {
   const terms = searchTextOf(next);
-  await tx.run(UPDATE_VERSION, { ...toVersionColumns(next), terms, serial: next.serial });
+  send(tx, UPDATE_VERSION, { ...toVersionColumns(next), terms, serial: next.serial });
 }
 
 /** Writes the spec of a version; undefined takes it away. */
-export async function updateSpec(
-  tx: Tx,
-  { serial }: VersionRecord,
-  specText: string | undefined,
-): Promise<void> {
-  if (specText === undefined) await tx.run(DELETE_SPEC, { serial });
-  else await tx.run(PUT_SPEC, { serial, text: specText });
+export function updateSpec(tx: Tx, { serial }: VersionRecord, specText: string | undefined): void {
+  if (specText === undefined) send(tx, DELETE_SPEC, { serial });
+  else send(tx, PUT_SPEC, { serial, text: specText });
 }
 
 /** Writes a version in another state. */
@@ -130,8 +126,8 @@ export async function moveVersion(
   artifact: ArtifactRow,
   next: VersionRecord,
 ): Promise<void> {
-  await tx.run(MOVE_VERSION, { ...toVersionColumns(next), serial: next.serial });
-  await refreshListed(tx, artifact, await readCandidates(tx, artifact.serial));
+  send(tx, MOVE_VERSION, { ...toVersionColumns(next), serial: next.serial });
+  refreshListed(tx, artifact, await readCandidates(tx, artifact.serial));
 }
 
 /** Removes a version, and with its last one the artifact. */
@@ -140,8 +136,8 @@ export async function removeVersion(
   artifact: ArtifactRow,
   { serial }: VersionRecord,
 ): Promise<void> {
-  await tx.run(DELETE_VERSION, { serial });
-  await refreshListed(tx, artifact, await readCandidates(tx, artifact.serial));
+  send(tx, DELETE_VERSION, { serial });
+  refreshListed(tx, artifact, await readCandidates(tx, artifact.serial));
 }
 
 /**
@@ -187,25 +183,25 @@ const SET_LISTED = `
  * and `is_listed`), of those that it has now, and drops an artifact without versions. `wanted` is the
  * version that is set as default now, null when none is any more.
  */
-export async function refreshListed(
+export function refreshListed(
   tx: Tx,
   artifact: ArtifactRow,
   versions: readonly Candidate[],
   wanted: number | null | undefined = artifact.defaultSerial,
-): Promise<void> {
+): void {
   const setVersion = versions.find((version) => version.serial === wanted && isReadable(version));
   const chosen = chooseListed(versions, setVersion?.serial);
   if (!chosen) {
-    await tx.run(DELETE_ARTIFACT, { artifact: artifact.serial });
+    send(tx, DELETE_ARTIFACT, { artifact: artifact.serial });
     return;
   }
   const isMoved = chosen.serial !== artifact.listedSerial;
   // The first version was written as what it is.
   if (isMoved && artifact.listedSerial !== undefined)
-    await tx.run(SET_LISTED, { chosen: chosen.serial, former: artifact.listedSerial });
+    send(tx, SET_LISTED, { chosen: chosen.serial, former: artifact.listedSerial });
   const defaultSerial = setVersion?.serial;
   if (isMoved || versions.length !== artifact.versions || defaultSerial !== artifact.defaultSerial)
-    await tx.run(SET_ARTIFACT, {
+    send(tx, SET_ARTIFACT, {
       artifact: artifact.serial,
       chosen: chosen.serial,
       versions: versions.length,
@@ -217,13 +213,13 @@ export async function refreshListed(
 type Done = { at: number; action: ArtifactAction; changes?: Record<string, unknown> };
 
 /** Writes into the audit log what was done to a version. */
-export async function appendChange(
+export function appendChange(
   tx: Tx,
   { actor, requestId }: Caller,
   { workspaceId, id, version }: VersionRecord,
   { at, action, changes }: Done,
-): Promise<void> {
-  await appendAudit(tx, {
+): void {
+  appendAudit(tx, {
     at,
     actor,
     action: `artifact.${action}`,

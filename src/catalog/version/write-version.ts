@@ -62,7 +62,7 @@ export async function createVersion(
       specText,
     });
     const { type, owner, title } = record;
-    await appendChange(tx, caller, record, {
+    appendChange(tx, caller, record, {
       at,
       action: 'create',
       changes: { type, owner, title },
@@ -129,10 +129,10 @@ export async function replaceVersion(
     if (!isOther && former.specText === specText) return viewForResponse(tx, caller, former);
     if (next.type !== former.record.type)
       requireType(await readCandidates(tx, artifact.serial), next);
-    await updateVersion(tx, next);
-    await updateSpec(tx, next, specText);
+    updateVersion(tx, next);
+    updateSpec(tx, next, specText);
     const spec = specText === undefined ? null : 'replaced';
-    await appendChange(tx, caller, next, { at, action: 'replace', changes: { ...changes, spec } });
+    appendChange(tx, caller, next, { at, action: 'replace', changes: { ...changes, spec } });
     return viewForResponse(tx, caller, { record: next, specText });
   });
 }
@@ -172,8 +172,8 @@ export async function patchVersion(
     const changes = changesOf(record, patched);
     if (Object.keys(changes).length === 0) return viewForResponse(tx, caller, { record, specText });
     const next = { ...patched, updatedAt: at, revision: record.revision + 1 };
-    await updateVersion(tx, next);
-    await appendChange(tx, caller, next, { at, action: 'edit', changes });
+    updateVersion(tx, next);
+    appendChange(tx, caller, next, { at, action: 'edit', changes });
     return viewForResponse(tx, caller, { record: next, specText });
   });
 }
@@ -197,7 +197,7 @@ export async function deleteVersion(
     requireDraft(record);
     checkCondition(record, requireCondition(ifMatch));
     await removeVersion(tx, artifact, record);
-    await appendChange(tx, caller, record, { at: clock.now(), action: 'delete' });
+    appendChange(tx, caller, record, { at: clock.now(), action: 'delete' });
     return record;
   });
 }

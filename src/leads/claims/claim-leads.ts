@@ -94,7 +94,7 @@ export async function withdrawClaims(
   const numbers = numbersOf(await tx.all(WITHDRAW, order));
   await noteLeads(tx, { id: order.repositoryId, numbers, at: now });
   for (const number of numbers)
-    await appendAudit(tx, {
+    appendAudit(tx, {
       at: now,
       actor: { kind: 'system', subject: 'worker' },
       action: 'claim.withdraw',

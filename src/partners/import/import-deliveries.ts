@@ -109,7 +109,9 @@ async function* importFile(
   const { partner, path } = file;
   const subject = `partner/${partner.id}` as const;
   const entry = { ...origin, at: target.clock.now(), action: 'receipt.import' as const, subject };
-  await target.db.transaction((tx) => appendAudit(tx, { ...entry, changes: { path, deliveries } }));
+  await target.db.transaction(async (tx) =>
+    appendAudit(tx, { ...entry, changes: { path, deliveries } }),
+  );
   for await (const group of groupsOf(target, file)) {
     const startedAt = target.clock.monotonicMs();
     const accepted = await Promise.all(group.map(({ receipt }) => target.writeReceipt(receipt)));

@@ -35,6 +35,6 @@ export async function releaseClaim(
     const events = released.map(({ event }) => event);
     await tx.run(NOTE_RELEASE, { events, step: JSON.stringify(step) });
     await noteLeads(tx, { id, numbers: [number], at });
-    await appendAudit(tx, { ...origin, at, subject: `claim/${number}`, action: 'claim.release' });
+    appendAudit(tx, { ...origin, at, subject: `claim/${number}`, action: 'claim.release' });
   });
 }

@@ -79,7 +79,7 @@ export async function acknowledge(
     receipt,
     ...stepOf('acknowledged', entry),
   });
-  if (acknowledged > 0) await appendAudit(tx, { ...entry, changes: { acknowledged } });
+  if (acknowledged > 0) appendAudit(tx, { ...entry, changes: { acknowledged } });
   return acknowledged;
 }
 
@@ -99,7 +99,7 @@ async function queue(
   const queued = await tx.run(QUEUE_RECEIPTS, { receipts, ...stepOf('replayed', entry) });
   if (queued > 0) {
     await tx.run(REFRESH_RECEIPT_STATUS, { receipts });
-    await appendAudit(tx, { ...entry, changes: { ...entry.changes, queued } });
+    appendAudit(tx, { ...entry, changes: { ...entry.changes, queued } });
   }
   return { queued, notQueued };
 }

@@ -13,7 +13,7 @@ function write({ database }: World, n: number, facts: Partial<AuditEntry> = {}):
     subject: `consumer/c-${n}`,
     ...facts,
   };
-  return database.transaction((tx) => appendAudit(tx, entry));
+  return database.transaction(async (tx) => appendAudit(tx, entry));
 }
 
 const subjectsOf = ({ body }: { body: { items: { subject: string }[] } }): string[] =>
