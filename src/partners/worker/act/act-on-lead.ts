@@ -202,7 +202,7 @@ async function editIssue(
 
 /**
  * The marker is looked up first: the response to an earlier try may have been lost. That it is not found says nothing
- * while replicas may lag behind that try. The turn is asked for again behind it: while an instance that froze was
+ * while replicas may lag behind that try, nor whether what another replica counts is our own. The turn is asked for again behind it: while an instance that froze was
  * looking, another one may have taken over and written the comment.
  */
 async function postComment(
@@ -216,9 +216,9 @@ async function postComment(
   if (found.kind === 'found') return 'found';
   if (found.kind !== 'none') return transientIfGone(found);
   const before = await ownComment.read();
-  if (before?.isWritten) return 'posted';
   if (before && Math.abs(lookedAt - before.triedAt) < timing.replicaLagMs)
     return { kind: 'blocked', retryAt: before.triedAt + timing.replicaLagMs };
+  if (before?.isWritten) return 'posted'; // somebody has taken it away since
   await turn();
   await ownComment.noteTry(clock.now());
   pacer.noteWrite();

@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Action } from '#partners/partner.ts';
 import { HOUR } from '#shared/clock.ts';
-import { ADMIN, leadIssue } from '../../../support/deletions/tracker.ts';
+import { silentLog } from '#shared/log.ts';
+import { actOnLead } from '#partners/worker/act/act-on-lead.ts';
+import { ADMIN, leadIssue, noComment } from '../../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 
 const EVERYTHING = {
@@ -84,6 +86,39 @@ test('our own comment is none of a person’s, also when its answer was lost', a
     outcome: 'DONE',
     remains: ['history'],
   });
+});
+
+test('a comment that the tracker counts and does not list yet may be our own: that is looked at again', async () => {
+  const { tracker, editor, clock } = await openDeletions();
+  const { number } = tracker.createIssue(leadIssue());
+  tracker.addComment(number, 'as another replica has it');
+  const triedAt = clock.now();
+  const act = (now: number) =>
+    actOnLead(
+      {
+        editor: { ...editor, findComment: async () => ({ kind: 'none' }) },
+        labels: { approved: 'approved', deleted: 'deleted-by-partner' },
+        pacer: { noteWrite: () => undefined },
+        refusals: { noteSuccess: () => undefined },
+        isListed: async () => false,
+        timing: { missingLooksMs: [], replicaLagMs: HOUR },
+        clock: { now: () => now },
+        log: silentLog,
+      },
+      {
+        receiptId: 'r',
+        isLastTry: false,
+        actions: ['comment', 'redact'],
+        lead: { number, state: 'open' },
+        keep: async () => undefined,
+        ownComment: { ...noComment, read: async () => ({ triedAt, isWritten: true }) },
+        turn: async () => undefined,
+      },
+    );
+  expect((await act(triedAt)).delay).toEqual({ kind: 'blocked', retryAt: triedAt + HOUR });
+  const { lead } = await act(triedAt + HOUR);
+  expect(lead).toMatchObject({ state: 'done', remains: ['history', 'comments'] });
+  expect(tracker.readIssue(number)?.comments).toHaveLength(1);
 });
 
 test('a deletion that failed says what it has seen to be left, and not what it reached', async () => {
