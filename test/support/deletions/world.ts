@@ -6,7 +6,8 @@ import type { DeletionRules } from '#partners/worker/act/act-on-event.ts';
 import type { Action, EventRule, PartnerSettings } from '#partners/partner.ts';
 import type { PartnerPath, ReceiptDetail } from '#partners/receipts/receipt.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
-import { type Clock, systemClock } from '#shared/clock.ts';
+import { MATCH_WAIT_MS } from '#partners/worker/match/match-by-number.ts';
+import { type Clock, MINUTE, systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
@@ -32,6 +33,7 @@ export type DeletionOptions = {
   privacy?: readonly Action[];
   /** Of each partner, by its id. */
   events?: Record<string, readonly EventRule[]>;
+  /** Default: the system's, by which a tracker that responds does so in time. */
   clock?: Clock;
   log?: Log;
   count?: WorldOptions['countOutcome'];
@@ -40,6 +42,12 @@ export type DeletionOptions = {
   requestTimeoutMs?: number;
   /** False: the partners leave the first crawl to the test, which starts `filler`. Default true. */
   isCrawling?: boolean;
+};
+
+/** The system's; but whatever responds at all does so in time: a machine that is busy is no tracker that is slow. */
+const patientClock: Clock = {
+  ...systemClock,
+  sleep: (ms, options) => systemClock.sleep(ms === MATCH_WAIT_MS ? MINUTE : ms, options),
 };
 
 /** A look at this process costs next to nothing. */
@@ -54,7 +62,7 @@ export async function openDeletions(options: DeletionOptions = {}) {
   const database = options.of?.database ?? temporaryDatabase();
   const watched = createTracker({
     settings: createReloadable({ tracker: trackerSettings(tracker, options) }),
-    clock: options.clock ?? systemClock,
+    clock: options.clock ?? patientClock,
     log,
   });
   const { clock } = watched;

@@ -1,5 +1,6 @@
 /** A lead id needs no directory: it is acted on whatever the crawl does. */
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '#shared/clock.ts';
 import { leadIssue } from '../../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -10,9 +11,9 @@ const isClaimed = async (world: DeletionWorld, number: number) =>
   (await world.claims.current()).has(number);
 const stateOf = (world: DeletionWorld, number: number) => world.tracker.readIssue(number)?.state;
 
-/** A worker beside a first crawl whose calls nobody answers until `goOn`. */
+/** A worker beside a first crawl whose calls nobody answers until `goOn`, so that it waits in vain. */
 async function worldBeforeCrawl(prepare: (world: DeletionWorld) => void = () => undefined) {
-  const world = await openDeletions({ requestTimeoutMs: 60_000 });
+  const world = await openDeletions({ requestTimeoutMs: 60_000, clock: systemClock });
   prepare(world);
   const gate = world.tracker.hold({ path: LIST });
   onTestFinished(() => gate.open());
