@@ -131,9 +131,13 @@ async function lint(files: readonly string[]): Promise<Report> {
   const run = await promisify(execFile)(oxlint, ['--format', 'json', ...files], {
     cwd: folder,
   }).catch(
-    (error: { stdout: string }) => error, // faults make it exit 1
+    (error: Error & { stdout: string; stderr: string }) => error, // faults make it exit 1
   );
-  return JSON.parse(run.stdout) as Report;
+  try {
+    return JSON.parse(run.stdout) as Report;
+  } catch {
+    throw new Error(`oxlint reported nothing: ${run.stdout}${run.stderr}`, { cause: run });
+  }
 }
 
 /** One file per import: `src/leads/x.ts` becomes `src/leads/x0.ts`, `src/leads/x1.ts`, … */
