@@ -58,13 +58,16 @@ test('what a partner sends that the worker does not know is done by an instance 
   await eventually(async () =>
     expect(await eventOf(config, id)).toMatchObject({ outcome: 'DONE', attempts: 1 }),
   );
-  expect(await workerAt(next.url)).toBe('ok');
-  expect(await workerAt(former.url)).toBe('standby');
+  await eventually(async () =>
+    expect([await workerAt(next.url), await workerAt(former.url)]).toEqual(['ok', 'standby']),
+  );
   // Events that both know are done as well, and the work stays where it is.
   const { number: other } = await send(former.url);
   await eventually(() => expect(isDeleted(other)).toBe(true));
-  expect(handovers(former.run)).toHaveLength(1);
-  expect(handovers(next.run)).toHaveLength(2); // it stood by first
+  await eventually(() => {
+    expect(handovers(former.run)).toHaveLength(1);
+    expect(handovers(next.run)).toHaveLength(2); // it stood by first
+  });
 });
 
 test('what nobody knows waits, is told, holds up nobody, and is done after SIGHUP', async () => {
@@ -90,9 +93,11 @@ test('what nobody knows waits, is told, holds up nobody, and is done after SIGHU
   gate.open();
   await eventually(async () => expect(await workerAt(first.url)).toBe('lacking'));
   const second = await serve(old);
-  expect(await workerAt(second.url)).toBe('lacking');
-  const metrics = await (await fetch(`${second.url}/metrics`)).text();
-  expect(metrics).toContain('trackport_partners_lacking 1');
+  await eventually(async () => {
+    expect(await workerAt(second.url)).toBe('lacking');
+    const metrics = await (await fetch(`${second.url}/metrics`)).text();
+    expect(metrics).toContain('trackport_partners_lacking 1');
+  });
 
   const { number: other } = await send(second.url);
   await eventually(() => expect(isDeleted(other)).toBe(true));
