@@ -141,7 +141,9 @@ async function findComment(access: IssueAccess, number: number, marker: string) 
       options: { schema: commentsSchema },
     });
     if (response.kind === 'other') return explainAbsence(access, response);
-    if (response.data.some(({ body }) => body?.includes(marker))) return { kind: 'found' } as const;
+    const isAlone = page === 1 && response.data.length === 1;
+    if (response.data.some(({ body }) => body?.includes(marker)))
+      return { kind: 'found', isAlone } as const;
     if (response.data.length < COMMENTS_PER_PAGE) return { kind: 'none' } as const;
   }
   return { kind: 'invalid', code: 'too-many-comments' } as const;

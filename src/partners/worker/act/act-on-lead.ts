@@ -93,7 +93,7 @@ export async function actOnLead(writer: LeadWriter, task: LeadTask): Promise<Lea
   if (comment && !lead.isCommented) {
     const commented = await postComment(writer, { ...task, lead }, comment);
     if (typeof commented === 'object') return resultOf(writer, { ...task, lead }, commented);
-    if (commented === 'found') lead = withoutOwnComment(lead, issue);
+    if (commented === 'found-alone') lead = withoutOwnComment(lead, issue);
     lead = { ...lead, isCommented: true };
   }
   const revisions = await countRevisions(writer, task, issue);
@@ -209,11 +209,11 @@ async function postComment(
   { editor, pacer, refusals, clock, timing }: LeadWriter,
   { lead, turn, ownComment }: LeadTask,
   { marker, text }: NonNullable<Effect['comment']>,
-): Promise<TrackerRefusal | Blocked | 'found' | 'posted'> {
+): Promise<TrackerRefusal | Blocked | 'found-alone' | 'posted'> {
   await turn();
   const lookedAt = clock.now();
   const found = await editor.findComment(lead.number, marker);
-  if (found.kind === 'found') return 'found';
+  if (found.kind === 'found') return found.isAlone ? 'found-alone' : 'posted';
   if (found.kind !== 'none') return transientIfGone(found);
   const before = await ownComment.read();
   if (before && Math.abs(lookedAt - before.triedAt) < timing.replicaLagMs)

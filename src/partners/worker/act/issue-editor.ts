@@ -73,11 +73,11 @@ export type IssueEditor = {
   ): Promise<{ kind: 'done'; fieldValues: readonly FieldValue[] } | TrackerRefusal>;
   /** Takes the value of a typed field away; `forbidden` is the credential's own. */
   clearField(number: number, fieldId: number): Promise<{ kind: 'done' } | TrackerRefusal>;
-  /** Looks through the comments for a text that contains the marker. */
+  /** Looks through the comments for a text that contains the marker; `isAlone` when the issue has no other. */
   findComment(
     number: number,
     marker: string,
-  ): Promise<{ kind: 'found' } | { kind: 'none' } | TrackerRefusal>;
+  ): Promise<{ kind: 'found'; isAlone: boolean } | { kind: 'none' } | TrackerRefusal>;
   comment(number: number, text: string): Promise<{ kind: 'done' } | TrackerRefusal>;
   /**
    * `impossible`: there is no token for it, or it may not. `isCertain` when the tracker

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Action } from '#partners/partner.ts';
 import { HOUR } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
+import { commentText } from '#partners/worker/act/issue-edit.ts';
+import type { IssueEditor } from '#partners/worker/act/issue-editor.ts';
 import { actOnLead } from '#partners/worker/act/act-on-lead.ts';
 import { ADMIN, leadIssue, noComment } from '../../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
@@ -88,37 +90,67 @@ test('our own comment is none of a person’s, also when its answer was lost', a
   });
 });
 
-test('a comment that the tracker counts and does not list yet may be our own: that is looked at again', async () => {
-  const { tracker, editor, clock } = await openDeletions();
-  const { number } = tracker.createIssue(leadIssue());
-  tracker.addComment(number, 'as another replica has it');
-  const triedAt = clock.now();
-  const act = (now: number) =>
-    actOnLead(
-      {
-        editor: { ...editor, findComment: async () => ({ kind: 'none' }) },
-        labels: { approved: 'approved', deleted: 'deleted-by-partner' },
-        pacer: { noteWrite: () => undefined },
-        refusals: { noteSuccess: () => undefined },
-        isListed: async () => false,
-        timing: { missingLooksMs: [], replicaLagMs: HOUR },
-        clock: { now: () => now },
-        log: silentLog,
-      },
-      {
-        receiptId: 'r',
-        isLastTry: false,
-        actions: ['comment', 'redact'],
-        lead: { number, state: 'open' },
-        keep: async () => undefined,
-        ownComment: { ...noComment, read: async () => ({ triedAt, isWritten: true }) },
-        turn: async () => undefined,
-      },
-    );
-  expect((await act(triedAt)).delay).toEqual({ kind: 'blocked', retryAt: triedAt + HOUR });
-  const { lead } = await act(triedAt + HOUR);
-  expect(lead).toMatchObject({ state: 'done', remains: ['history', 'comments'] });
-  expect(tracker.readIssue(number)?.comments).toHaveLength(1);
+describe('while replicas of the tracker lag', () => {
+  const replicaLagMs = HOUR;
+
+  /** An issue with one comment by its count, which is acted on where our own comment was written before. */
+  async function worldOfOne(comments: readonly string[], replaced: Partial<IssueEditor>) {
+    const { tracker, editor, clock } = await openDeletions();
+    const { number } = tracker.createIssue(leadIssue());
+    for (const comment of comments) tracker.addComment(number, comment);
+    const triedAt = clock.now();
+    const act = (now: number) =>
+      actOnLead(
+        {
+          editor: {
+            ...editor,
+            read: async (one) => {
+              const read = await editor.read(one);
+              return read.kind === 'issue'
+                ? { ...read, issue: { ...read.issue, comments: 1 } }
+                : read;
+            },
+            ...replaced,
+          },
+          labels: { approved: 'approved', deleted: 'deleted-by-partner' },
+          pacer: { noteWrite: () => undefined },
+          refusals: { noteSuccess: () => undefined },
+          isListed: async () => false,
+          timing: { missingLooksMs: [], replicaLagMs },
+          clock: { now: () => now },
+          log: silentLog,
+        },
+        {
+          receiptId: 'r',
+          isLastTry: false,
+          actions: ['comment'],
+          lead: { number, state: 'open' },
+          keep: async () => undefined,
+          ownComment: { ...noComment, read: async () => ({ triedAt, isWritten: true }) },
+          turn: async () => undefined,
+        },
+      );
+    return { act, triedAt };
+  }
+
+  test('a comment that is counted and not listed yet may be our own: that is looked at again', async () => {
+    const { act, triedAt } = await worldOfOne([], { findComment: async () => ({ kind: 'none' }) });
+    const retryAt = triedAt + replicaLagMs;
+    expect((await act(triedAt)).delay).toEqual({ kind: 'blocked', retryAt });
+    const { lead } = await act(retryAt);
+    expect(lead).toMatchObject({ state: 'done', remains: ['text', 'comments'] });
+  });
+
+  test.each([
+    [[], ['text']],
+    [['I called Ada'], ['text', 'comments']],
+  ])(
+    'one that is counted is somebody’s where others are listed beside ours: %j',
+    async (others, remains) => {
+      const { act, triedAt } = await worldOfOne([...others, commentText('r')], {});
+      expect((await act(triedAt)).lead).toMatchObject({ state: 'done', remains });
+    },
+  );
 });
 
 test('a deletion that failed says what it has seen to be left, and not what it reached', async () => {
