@@ -8,6 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createClient } from '@trackport/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { whileTimePasses } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { clientFolder, openFeedWorld, openProxy, type FeedWorld } from '../client/support.ts';
@@ -140,7 +141,7 @@ test('a copy has what a full walk shows, after half an hour of changes and sever
   for (const { key, folder } of tools)
     await eventually(async () => {
       await clock.advance(1000);
-      expect(copyIn(folder)).toEqual(await walk(service.url, key));
+      expect(copyIn(folder)).toEqual(await whileTimePasses(clock, walk(service.url, key)));
     });
 });
 

@@ -118,12 +118,12 @@ test('a grant by labels sees what carries them, and what did', async () => {
     { name: 'europe', grants: [{ action: 'leads:read', labels: ['EU'] }] },
     { actor: { kind: 'system', subject: 'test' } },
   );
-  const asEurope = async (query: string) =>
-    (await (
-      await fetch(`${service.url}${PATH}?${query}`, {
-        headers: { 'x-api-key': issued.key.reveal() },
-      })
-    ).json()) as FeedPage & { code?: string };
+  const headers = { 'x-api-key': issued.key.reveal() };
+  const asEurope = async (query: string) => {
+    const sent = fetch(`${service.url}${PATH}?${query}`, { headers });
+    const answer = await whileTimePasses(service.clock, sent);
+    return (await answer.json()) as FeedPage & { code?: string };
+  };
   const start = await asEurope('from=start');
   expect(told(start)).toEqual([`+${eu}`]);
   await service.clock.advance(2000);
