@@ -316,6 +316,24 @@ export function describeWork(engine: string, open: Open): void {
         expect(due).toMatchObject({ event: first.event, progress: { misses: 1 } });
       });
 
+      test('of many events leaves alone what another worker took over, and keeps the tries of the others', async () => {
+        const { store, accept } = await setUp();
+        for (const text of ['a', 'b']) await accept(text);
+        await reschedule(store.db, await leaseOne(store), { attempts: 2, dueAt: 0 });
+        const late = await leaseEvents(store, 'match', { now: 0, limit: 2 });
+        const taken = await leaseOne(store, 'match', 30 * SECOND);
+        const progress = { ...matching, misses: 1 };
+        await postpone(
+          store.db,
+          late.map((item) => ({ item, progress, dueAt: 40 * SECOND })),
+        );
+        expect(await saveProgress(store.db, taken, matching, 30 * SECOND)).toBe(true);
+        const own = await leaseEvents(store, 'match', { now: 40 * SECOND, limit: 2 });
+        const mine = late.find(({ event }) => event !== taken.event);
+        expect(own).toMatchObject([{ event: mine?.event, attempts: mine?.attempts, progress }]);
+        expect(new Set(late.map(({ attempts }) => attempts))).toEqual(new Set([0, 2]));
+      });
+
       test('that waits for the tracker is due at once for another credential, and nothing else that waits', async () => {
         const { store, accept } = await setUp();
         for (const text of ['a', 'b', 'c', 'd']) await accept(text);
