@@ -38,8 +38,8 @@ function respondTo(respond: (request: Request) => unknown, request: Request): Re
 
 /**
  * Has the log begin anew in the file that it has, where the disk has the room already: an fsync then costs less. Once it
- * is four times as long it is cut off, for it never shrinks by itself. Where a reader of another process needs it, it
- * is asked again when as much has come as before.
+ * is four times as long it is cut off, for it never shrinks by itself. Where a reader of another process needs it, that
+ * is tried again after as much as before.
  */
 function createCheckpoint(connection: Connection, log: string): () => void {
   let commits = 0;
