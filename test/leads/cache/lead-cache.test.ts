@@ -5,6 +5,7 @@ import { whileTimePasses } from '../../support/clock.ts';
 import { trackerDown } from '../fake-tracker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createClaims } from '../../support/claims.ts';
+import { openedDirectory } from '../../support/directory.ts';
 import { createWorld, everybody, type World } from '../support.ts';
 
 function event(world: World, number: number, isGone = false): void {
@@ -524,6 +525,7 @@ const actor = { kind: 'cli', subject: 'operator' } as const;
 describe('a released claim', () => {
   test('gives the lead back although it was released while the tracker was being asked', async () => {
     const world = createWorld();
+    await openedDirectory(world.database);
     world.tracker.open();
     world.tracker.open();
     await world.claim(1);

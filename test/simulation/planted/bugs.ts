@@ -78,7 +78,7 @@ export const bugs: readonly Bug[] = [
   {
     name: 'a replay that comments twice',
     file: 'src/partners/worker/act/act-on-lead.ts',
-    from: "  if (found.kind === 'found') return 'found';\n  if (found.kind !== 'none') return transientIfGone(found);\n",
+    from: "  if (found.kind === 'found') return found.isAlone ? 'found-alone' : 'posted';\n  if (found.kind !== 'none') return transientIfGone(found);\n",
     to: '',
   },
 ];
