@@ -202,8 +202,8 @@ async function editIssue(
 
 /**
  * The marker is looked up first: the response to an earlier try may have been lost. That it is not found says nothing
- * while replicas may lag behind that try, nor whether what another replica counts is our own. The turn is asked for again behind it: while an instance that froze was
- * looking, another one may have taken over and written the comment.
+ * while replicas may lag behind that try, nor whether what another replica counts is our own. The turn is asked for
+ * again behind it: while an instance that froze was looking, another one may have taken over and written the comment.
  */
 async function postComment(
   { editor, pacer, refusals, clock, timing }: LeadWriter,
