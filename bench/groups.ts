@@ -51,7 +51,7 @@ function partnerGroups(isQuick: boolean): Record<string, Group> {
     },
     'slow-disk': async () => {
       const { measureSlowDisk } = await import('./slow-disk/slow-disk.ts');
-      return measureSlowDisk(short);
+      return measureSlowDisk(isQuick ? short : { seconds: 2, rounds: 8 });
     },
     deletions: async () => {
       const { measureDeletions } = await import('./partners/deletions.ts');
