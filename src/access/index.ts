@@ -9,11 +9,8 @@ import {
 } from './consumers/manage-consumers.ts';
 import { findConsumers, pageConsumers } from './consumers/find-consumers.ts';
 import { readLeadGrants } from './consumers/lead-grants.ts';
-import {
-  type ConsumerPrincipal,
-  createAccessVersion,
-  createKeyAuthenticator,
-} from './keys/authenticate-key.ts';
+import { createAccessVersion } from './keys/access-version.ts';
+import { type ConsumerPrincipal, createKeyAuthenticator } from './keys/authenticate-key.ts';
 import { addKey, revokeKey, rotateKey } from './keys/manage-keys.ts';
 import { createLimiter } from './limit.ts';
 import type { Log } from '#shared/log.ts';
@@ -55,7 +52,7 @@ export function createAccess({
   });
   const authenticator = createKeyAuthenticator({
     clock,
-    version: () => accessVersion.read(),
+    version: () => accessVersion.current(),
     lookUp: (keyId) => lookUpKey(db, keyId),
     recordUse: (keyId, at) => lastUsed.record(keyId, at),
   });

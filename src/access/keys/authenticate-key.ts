@@ -1,10 +1,9 @@
-/** Keys as requests bring them, remembered until the version of consumers, keys and grants is another one, which is read here, too. */
+/** Keys as requests bring them, remembered until the version of consumers, keys and grants is another one. */
 import { LRUCache } from 'lru-cache';
 import { atMostEntries } from '#shared/caching.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { sameDigest, sha256Hex } from '#shared/crypto/hash.ts';
-import type { Statements } from '#shared/database.ts';
 import { KEY_CHARACTERS, keyIdOf } from './api-key.ts';
 import type { Consumer, ConsumerId, Key, KeyId, KeyLookup } from '../consumers/consumer.ts';
 
@@ -39,8 +38,8 @@ type KnownKey = {
  * costs one hash. Key ids that do not exist are remembered for at most 10 s.
  */
 export function createKeyAuthenticator(keys: {
-  /** @see AccessVersion.read */
-  version: () => number;
+  /** @see AccessVersion.current */
+  version: () => number | undefined;
   lookUp: (keyId: KeyId) => Promise<KeyLookup | undefined>;
   clock: Clock;
   /** Called with each good use. */
@@ -53,7 +52,7 @@ export function createKeyAuthenticator(keys: {
 
   const forgetWhenChanged = (): void => {
     const current = keys.version();
-    if (current === version) return;
+    if (current === version && current !== undefined) return;
     verified.clear();
     unknownUntil.clear();
     version = current;
@@ -67,7 +66,7 @@ export function createKeyAuthenticator(keys: {
     const lookup = await lookUp(keyId);
     forgetWhenChanged();
     // A change during the look-up may have come after what the store read: remember nothing.
-    const isCurrent = before === version;
+    const isCurrent = before === version && before !== undefined;
     if (!lookup) {
       if (isCurrent) unknownUntil.set(keyId, now + UNKNOWN_TTL_MS);
       return undefined;
@@ -119,57 +118,4 @@ function refuseKey(): never {
     detail: 'Send a valid API key in the header `X-API-KEY`.',
     challenge: 'ApiKey',
   });
-}
-
-const ACCESS_VERSION = 'SELECT version FROM access_version';
-
-/** Age of the version at most, and so the delay of changes by another instance. */
-const VERSION_MAX_AGE_MS = SECOND;
-/** It is read anew before that, so that a busy instance always knows it. */
-const READ_EVERY_MS = VERSION_MAX_AGE_MS / 4;
-
-export type AccessVersion = {
-  /**
-   * Another number after a consumer, key or grant changed: at once for changes made here, within a second for those
-   * of other instances. Also while nobody can know whether something did. Cheap enough for every request.
-   */
-  read(): number;
-  /** Something was changed here. */
-  expire(): void;
-};
-
-/**
- * The version of consumers, keys and grants, without waiting for the store: it is read beside the
- * calls that ask for it. While what was read last is too old to be trusted (nobody asked for a while,
- * or the store is away), every call gets a number of its own, and so remembers nothing.
- */
-export function createAccessVersion(db: Pick<Statements, 'get'>, clock: Clock): AccessVersion {
-  let version = 0;
-  let seen: number | undefined;
-  let readAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<void> | undefined;
-
-  const look = async (): Promise<void> => {
-    const startedAt = clock.monotonicMs();
-    const row = await db.get<{ version: number }>(ACCESS_VERSION);
-    if (row?.version !== seen) version += 1;
-    seen = row?.version;
-    readAt = startedAt;
-  };
-  const isWithin = (ageMs: number): boolean => clock.monotonicMs() - readAt < ageMs;
-  return {
-    read: () => {
-      if (!isWithin(READ_EVERY_MS))
-        reading ??= look()
-          .catch(() => undefined) // the store is away: the next call tries again
-          .finally(() => {
-            reading = undefined;
-          });
-      if (!isWithin(VERSION_MAX_AGE_MS)) version += 1;
-      return version;
-    },
-    expire: () => {
-      version += 1;
-    },
-  };
 }

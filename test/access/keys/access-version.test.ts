@@ -1,13 +1,13 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createAccessVersion } from '#access/keys/authenticate-key.ts';
+import { createAccessVersion } from '#access/keys/access-version.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 /** A store whose version is `stored`; undefined: it is away. */
 function setUp() {
   const clock = createFakeClock();
   const state: { stored: number | undefined; reads: number } = { stored: 1, reads: 0 };
-  const sampler = createAccessVersion(
+  const accessVersion = createAccessVersion(
     {
       get: async <Row>() => {
         state.reads += 1;
@@ -18,12 +18,12 @@ function setUp() {
     clock,
   );
   /** The version once what is under way has ended. */
-  const settled = async (): Promise<number> => {
-    sampler.read();
+  const settled = async (): Promise<number | undefined> => {
+    accessVersion.current();
     await endOfTurn();
-    return sampler.read();
+    return accessVersion.current();
   };
-  return { clock, state, sampler, settled };
+  return { clock, state, accessVersion, settled };
 }
 
 test('the version stays while the store’s does, however often it is read anew', async () => {
@@ -37,37 +37,36 @@ test('the version stays while the store’s does, however often it is read anew'
 });
 
 test('a change elsewhere is noticed with the next read, a change here at once', async () => {
-  const { clock, state, sampler, settled } = setUp();
+  const { clock, state, accessVersion, settled } = setUp();
   const version = await settled();
   state.stored = 2;
   await clock.advance(100);
-  expect(sampler.read()).toBe(version);
+  expect(accessVersion.current()).toBe(version);
   await clock.advance(200);
   const next = await settled();
   expect(next).not.toBe(version);
-  sampler.expire();
-  expect(sampler.read()).not.toBe(next);
+  accessVersion.expire();
+  expect(accessVersion.current()).not.toBe(next);
 });
 
-test('nothing is remembered over a second that nobody asked in, or without the store', async () => {
-  const { clock, state, sampler, settled } = setUp();
+test('nobody knows it before it was read, after a second that nobody asked in, or without the store', async () => {
+  const { clock, state, accessVersion, settled } = setUp();
+  expect(accessVersion.current()).toBeUndefined();
   const version = await settled();
   await clock.advance(1000);
-  expect(sampler.read()).not.toBe(version);
-  const known = await settled();
-  expect(sampler.read()).toBe(known);
+  expect(accessVersion.current()).toBeUndefined();
+  expect(await settled()).toBe(version);
   state.stored = undefined;
   await clock.advance(999);
-  expect(await settled()).toBe(known);
+  expect(await settled()).toBe(version);
   await clock.advance(1);
-  const first = await settled();
-  expect(await settled()).not.toBe(first);
+  expect(await settled()).toBeUndefined();
 });
 
 test('a clock that is set back holds no version', async () => {
-  const { clock, sampler, settled } = setUp();
-  const version = await settled();
+  const { clock, accessVersion, settled } = setUp();
+  await settled();
   clock.set(clock.now() - 60_000);
   await clock.advance(1000);
-  expect(sampler.read()).not.toBe(version);
+  expect(accessVersion.current()).toBeUndefined();
 });

@@ -113,6 +113,19 @@ describe('a good key', () => {
   });
 });
 
+test('nothing is remembered while nobody can know whether something changed', async () => {
+  const { text } = await insert();
+  const away = createKeyAuthenticator({
+    ...store,
+    version: () => undefined,
+    clock,
+    recordUse: noop,
+  });
+  await away.authenticate(text);
+  await away.authenticate(text);
+  expect(store.lookUps).toHaveLength(2);
+});
+
 describe('a remembered key', () => {
   test('needs no look-up once it was verified, and its use is recorded', async () => {
     const { text, made } = await insert();
