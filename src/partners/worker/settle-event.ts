@@ -52,8 +52,11 @@ const SETTLE = `
 
 /**
  * Ends the event; with DONE or IGNORED its payload is dropped, and with UNMATCHED every claim that no match has
- * confirmed is taken back. `again`: it is not settled, for it came once more meanwhile and is matched anew at once
- * instead, and so it is whenever it is given back. `lost`: another worker has it.
+ * confirmed is taken back. One that came once more meanwhile is queued instead.
+ *
+ * - `settled`: it has ended, which the caller reports;
+ * - `again`: it is due at once and is matched anew, so that there is nothing to report;
+ * - `lost`: another worker has it, and the caller leaves it alone.
  */
 export async function settle(
   tx: Tx,
@@ -64,11 +67,9 @@ export async function settle(
   const { outcome, attempts, erasure, note, lastError, now } = settlement;
   const remains = toJson(settlement.remains);
   const row = { ...leaseOf(item), outcome, attempts, erasure, remains, note, lastError, now };
-  const [repeated, settled] = await Promise.all([
-    tx.run(REQUEUE_REPEATED, leaseOf(item)), // which takes the lease, so that nothing is settled
-    tx.get<{ receipt: number }>(SETTLE, row),
-  ]);
-  if (!settled) return repeated > 0 ? 'again' : 'lost';
+  const repeated = tx.run(REQUEUE_REPEATED, leaseOf(item)); // ends the lease, so that SETTLE changes nothing
+  const settled = await tx.get<{ receipt: number }>(SETTLE, row);
+  if (!settled) return (await repeated) > 0 ? 'again' : 'lost';
   if (outcome === 'UNMATCHED') await withdrawAll(tx, repository, { item, now });
   send(tx, REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
   return 'settled';
