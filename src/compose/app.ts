@@ -28,7 +28,7 @@ import { entryUrl } from '#shared/program.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { Registry } from 'prom-client';
 import type * as bodyFunctions from './body-thread.ts';
-import { directoryKeyOf, type Store } from './store.ts';
+import type { Store } from './store.ts';
 import {
   instanceChangeMetrics,
   leadFeedMetrics,
@@ -84,7 +84,7 @@ export async function createApp(base: Base, cut: AbortSignal): Promise<App> {
   const module = entryUrl('compose/body-thread');
   const thread = createThread<typeof bodyFunctions>({ module, clock });
   const bodies = createBodyReaders(thread);
-  const { leads, claimedLeads, filler } = await composeLeads(base, tracker, instance);
+  const { leads, claimedLeads, filler } = composeLeads(base, tracker, instance);
   const bearer = await composeCatalog(base, bodies);
   const access = composeAccess(base);
   const { traffic, hearing } = composeSenders(base, tracker);
@@ -95,15 +95,12 @@ export async function createApp(base: Base, cut: AbortSignal): Promise<App> {
   return { ...app, partners: composePartners(app, instance) };
 }
 
-/**
- * Leads on the tracker, with the claims and the directory of the open store. From now on counts what other instances
- * learn, of which SQLite has none.
- */
-async function composeLeads(
+/** Leads on the tracker, with the claims and the directory of the open store. */
+function composeLeads(
   { config, settings, store, registry, log, cleanup }: Base,
   tracker: Tracker,
   instance: string,
-): Promise<Pick<App, 'leads' | 'claimedLeads' | 'filler'>> {
+): Pick<App, 'leads' | 'claimedLeads' | 'filler'> {
   const { leadTracker, repository, clock: trackerClock } = tracker;
   const rules = leadRules(config, settings);
   const leadStore = store.leadsBy(trackerClock);
@@ -116,7 +113,7 @@ async function composeLeads(
     hasPartners: () => Object.keys(settings.current().partners).length > 0,
     identifyRepository: () => repository.identify(),
     rules,
-    key: directoryKeyOf(store),
+    key: store.directoryKey,
     clock: trackerClock,
     log,
   });
@@ -135,7 +132,7 @@ async function composeLeads(
     staleIfErrorMs: config.leads.staleIfError,
     cacheBytesMax: config.leads.cacheSizeMax,
     store: leadStore,
-    directoryKey: directoryKeyOf(store),
+    directoryKey: store.directoryKey,
   });
   cleanup.defer(() => leads.leadFeed.close());
   leadMetrics(registry, {
@@ -143,7 +140,6 @@ async function composeLeads(
     clockSkewMs: () => tracker.clockSkewMs(),
     cacheBytes: () => leads.cacheBytes(),
   });
-  await leads.followOthers();
   return { leads, claimedLeads: { ...leadStore, cursors: store.cursors }, filler };
 }
 
@@ -223,10 +219,9 @@ function composeSenders(
 /** Partners on the open store and the tracker, by whose clock they go. Nothing works before `start`. */
 function composePartners(app: Omit<App, 'partners'>, instance: string): Partners {
   const { config, settings, store, registry, partnerRegistry, tracing, clock, log } = app;
-  const { tracker, access, leads, filler, traffic, hearing, bodies } = app;
+  const { tracker, access, leads, claimedLeads, filler, traffic, hearing, bodies } = app;
   const { client, adminClient, repository, clock: trackerClock } = tracker;
-  const { secretKey, cursors, database: db } = store;
-  const leadStore = store.leadsBy(trackerClock);
+  const { secretKey, directoryKey, cursors, database: db } = store;
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
   const seed = deriveKey(secretKey, 'certificates');
   const partners = createPartners({
@@ -238,14 +233,14 @@ function composePartners(app: Omit<App, 'partners'>, instance: string): Partners
     },
     watchWrite: (write) => store.writes.watch(write),
     db,
-    repository: leadStore.repository,
+    repository: claimedLeads.repository,
     instance,
     sealer,
     workerLease: store.workerLease(instance),
     cursors,
     statusKey: deriveKey(secretKey, 'status'),
     certificates: createCertificateSigner({ seed, db, clock }),
-    directoryKey: directoryKeyOf(store),
+    directoryKey,
     editor: createIssueEditor({ client, adminClient, repository, clock: trackerClock }),
     writeIntervalMs: config.tracker.writeInterval,
     latestCreation: () => tracker.latestCreation(),
@@ -254,7 +249,7 @@ function composePartners(app: Omit<App, 'partners'>, instance: string): Partners
       // Readers that were sent something a moment ago have it, before it is in the store.
       await leads.leadFeed.flushReads();
       const consumers = await access.leadGrants();
-      return (numbers) => readRemovalReaders(leadStore, numbers, consumers);
+      return (numbers) => readRemovalReaders(claimedLeads, numbers, consumers);
     },
     filler,
     traffic,

@@ -7,7 +7,7 @@ import { type Clock, MINUTE } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createTimedIds } from '#shared/ids.ts';
-import { directoryKeyOf, type Store } from './store.ts';
+import type { Store } from './store.ts';
 
 /** Brings deliveries in from a file, beside the service. */
 export function openImporter({
@@ -27,7 +27,7 @@ export function openImporter({
     repository,
     partners: toPartnerList(config).all(),
     writeReceipt: createReceiptWriter(db, { sealer, repository }),
-    directoryKey: directoryKeyOf(store),
+    directoryKey: store.directoryKey,
     // This process has asked the tracker nothing, and so knows nothing of its clock.
     latestCreation: () => clock.now() + MINUTE,
     newId: createTimedIds(clock),

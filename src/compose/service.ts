@@ -1,9 +1,8 @@
 /**
  * The composition root. A start: configuration and log, then in `open` the store (`store.ts`), all that stands on it
- * (`app.ts`), the servers and the worker, each in its place; then stopping, and reloading. What is acquired is given
- * back last first, by a stop as well as by a start that fails half-way.
+ * (`app.ts`), the servers and the worker, each in its place; then reloading. What is acquired is given back last first,
+ * by a stop (`stop.ts`) as well as by a start that fails half-way.
  */
-import { setImmediate } from 'node:timers/promises';
 import type { Access } from '#access/index.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
 import { createReloadable, takeOver, type TakeOver } from '#config/reload.ts';
@@ -14,8 +13,8 @@ import { configWarnings } from '#config/warnings.ts';
 import { createOperationsServer, createPublicServer, type ServerOptions } from '#http/server.ts';
 import type { Area, HttpApp, UseCases } from '#http/context.ts';
 import { createServiceReports, type ServiceReports } from '#http/routes/operations.ts';
-import { type ServerLoad, watchLoad } from '#http/server-load.ts';
-import { type Clock, untilAborted } from '#shared/clock.ts';
+import { watchLoad } from '#http/server-load.ts';
+import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
@@ -27,6 +26,7 @@ import { openServiceStore, type ServiceOpening, type Store } from './store.ts';
 import { healthChecks } from './health.ts';
 import { createLog, type LevelLog, type LogOutput } from '#adapters/pino/log.ts';
 import { logMetrics } from './metrics.ts';
+import { closeInTime, giveUpStart, giveUpStop, stop, type Stopping } from './stop.ts';
 
 /** This process, as a command finds it. */
 export type Program = { clock: Clock; environment: Environment; logOutput: LogOutput };
@@ -52,29 +52,9 @@ export async function startConfigured(
   log.info({ version: VERSION, commit: COMMIT, ...portal, url }, 'listening');
   const delayMs = config.server.stopDelay;
   return {
-    stop: () => Promise.race([service.stop(), giveUpStop({ clock, delayMs, log })]),
+    stop: () => Promise.race([service.stop(), giveUpStop(clock, delayMs, log)]),
     reload: () => reloadAndTell(service, load, log),
   };
-}
-
-/** Ends the wait for a start that was told to stop, as that for a stop is ended. @throws the signal's reason */
-async function giveUpStart(clock: Clock, stopping: AbortSignal): Promise<never> {
-  await untilAborted(new Promise(() => undefined), stopping).catch(() => undefined);
-  await clock.sleep(GIVE_UP_MS, { unref: true });
-  throw stopping.reason;
-}
-
-/**
- * Ends the wait for a stop, so that the process exits: a store that does not respond would hold everything up that is to
- * be given back. What was asked for last is as after a crash.
- */
-async function giveUpStop({
-  clock,
-  delayMs,
-  log,
-}: Pick<Drain, 'clock' | 'delayMs'> & { log: Log }) {
-  await clock.sleep(delayMs + GIVE_UP_MS, { unref: true });
-  log.warn({}, 'stopped before everything had ended');
 }
 
 /** Tells of settings that are allowed and likely not meant. */
@@ -133,25 +113,28 @@ async function open(start: Start, cleanup: AsyncDisposableStack): Promise<Servic
   collectDefaultMetrics({ register: registry });
   if (logOutput) logMetrics(registry, logOutput);
   const settings = createReloadable(config); // what a reload replaces, with all that is derived from it
-  const state: ServingState = {
-    publicUrl: config.server.publicUrl,
-    isStopping: false,
+  const stopping: Stopping = {
+    hasBegun: false,
     ending: new AbortController(),
     cut: new AbortController(),
   };
-  // Everything is there, and nothing works on deliveries yet or asks the tracker; what other instances learn counts.
+  // Everything is there, and nothing works on deliveries yet or asks the tracker.
   const base = { config, settings, clock, log, registry, tracing, store, cleanup };
-  const app = await createApp(base, state.cut.signal);
+  const app = await createApp(base, stopping.cut.signal);
   start.stopping?.throwIfAborted();
-  const servers = await createServers(app, state, start.limits);
+  await app.leads.followOthers(); // what other instances learn counts from now on; SQLite has none
+  let { publicUrl } = config.server; // else known when it listens
+  const serving = { publicUrl: () => publicUrl ?? '', limits: start.limits, stopping };
+  const servers = await createServers(app, serving);
   if (servers.operations) await listenForOperations(app, servers.operations);
   const load = watchLoad(servers.public.server); // requests in flight, for the stop
   // Ready at once: for `/readyz` it is enough that the store takes reads and writes.
   const url = serverUrl(await listen(servers.public, config.server));
-  const publicUrl = (state.publicUrl ??= url);
-  cleanup.defer(() => app.partners.stop());
-  const close = () => closeInTime(servers.public, clock, state.deadline ?? clock.monotonicMs());
-  cleanup.defer(close); // first of all: what the work waits for must not keep connections open
+  publicUrl ??= url;
+  cleanup.defer(() => app.partners.stop()); // of a start that fails; a stop has begun with it
+  // Given back before all others: no connection is to wait for them.
+  const close = () => closeInTime(servers.public, clock, stopping.deadline ?? clock.monotonicMs());
+  cleanup.defer(close);
   // Matching, acting, the crawl and the purge begin, or this instance of several stands by and looks every two seconds.
   await app.partners.start();
   let stopped: Promise<void> | undefined;
@@ -160,7 +143,7 @@ async function open(start: Start, cleanup: AsyncDisposableStack): Promise<Servic
     publicUrl,
     store,
     access: app.access,
-    stop: () => (stopped ??= stop(app, state, load)),
+    stop: () => (stopped ??= stop(app, stopping, load)),
     reload: (next) => reload(app, next),
   };
 }
@@ -179,23 +162,14 @@ async function openTracing(
   return tracing;
 }
 
-type ServingState = {
-  /** Known at the latest when it listens. */
-  publicUrl: string | undefined;
-  isStopping: boolean;
-  /** Aborted when nobody is to wait for anything any more. */
-  ending: AbortController;
-  /** Aborted when calls to the tracker are to end. */
-  cut: AbortController;
-  /** From a stop on: when connections are to be gone, in ms of the monotonic clock. */
-  deadline?: number;
-};
-
 /** Everything that is served: one server, or with `server.opsPort` a second one for health and metrics. */
 async function createServers(
   app: App,
-  state: ServingState,
-  limits: Start['limits'],
+  {
+    publicUrl,
+    limits,
+    stopping,
+  }: Pick<ServerOptions, 'publicUrl' | 'limits'> & { stopping: Stopping },
 ): Promise<{ public: HttpApp; operations?: { fastify: HttpApp; port: number } }> {
   const { config, clock, log, registry, tracing, bodies, bearer } = app;
   const { access, leads, claimedLeads, partners, partnerRegistry, trackerWebhook } = app;
@@ -206,7 +180,7 @@ async function createServers(
     metrics: registry,
     tracing,
     newId: newUuid,
-    publicUrl: () => state.publicUrl ?? '',
+    publicUrl,
     trustProxy: typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy],
     corsOrigins: cors,
     limits,
@@ -216,7 +190,7 @@ async function createServers(
   const reports = createServiceReports({
     metrics: registry,
     checks: () => healthChecks(app),
-    isStopping: () => state.isStopping,
+    isStopping: () => stopping.hasBegun,
     clock,
     log,
   });
@@ -227,7 +201,7 @@ async function createServers(
     partners,
     partnerRegistry,
     trackerWebhook,
-    ending: state.ending.signal,
+    ending: stopping.ending.signal,
     bearer,
     securityContact,
   };
@@ -272,94 +246,6 @@ async function listen(
   }
   const address = fastify.server.address();
   return { host, port: typeof address === 'object' && address !== null ? address.port : port };
-}
-
-// A stop takes no 10 s beyond its delay, from whose end these are counted.
-
-/** Requests to the tracker that are still under way are ended. */
-const CUT_AFTER_MS = 7000;
-/** Requests in flight are waited for no longer before the servers close. */
-const DRAINED_AFTER_MS = 6000;
-/** Connections that are still busy are cut. */
-const CLOSED_AFTER_MS = 8000;
-/** The process waits no longer for anything. */
-const GIVE_UP_MS = 9000;
-
-const LOOK_EVERY_MS = 20;
-
-/** @see Service.stop */
-async function stop(app: App, state: ServingState, load: ServerLoad): Promise<void> {
-  const { config, clock, log, partners, cleanup } = app;
-  const delayMs = config.server.stopDelay;
-  state.isStopping = true; // `/readyz` turns to 503
-  log.info({}, 'stopping');
-  void cutInTime(clock, delayMs, state.cut);
-  void clock.sleep(delayMs, { unref: true }).then(() => state.ending.abort());
-  state.deadline = await drain({ clock, delayMs, load, work: partners.stop() });
-  // The public server first; each record of `app.ts` is written before the store is given back.
-  await cleanup.disposeAsync();
-  log.info({}, 'stopped');
-}
-
-type Drain = {
-  clock: Clock;
-  /** Time in which everything is served as before, so that load balancers can notice. */
-  delayMs: number;
-  load: ServerLoad;
-  /** Finished meanwhile. */
-  work: Promise<unknown>;
-};
-
-/**
- * Keeps listening until the work is done, nothing is in flight and nobody came for a moment: a
- * connection that the system has taken, and this process has not yet, would be reset. Load balancers
- * see `/readyz` turn 503 meanwhile rather than a refused connection. Returns until when the rest of the
- * stop should be done.
- */
-export async function drain({ clock, delayMs, load, work }: Drain): Promise<number> {
-  const isDone = watchEnd(work);
-  load.endConnections();
-  if (delayMs > 0) await clock.sleep(delayMs);
-  const begunAt = clock.monotonicMs();
-  const isLate = (): boolean => clock.monotonicMs() >= begunAt + DRAINED_AFTER_MS;
-  let arrivals: number;
-  do {
-    arrivals = load.arrivals();
-    await clock.sleep(LOOK_EVERY_MS);
-    // A busy process wakes late, before it has looked at its port: one turn takes what waits there.
-    await setImmediate();
-  } while ((!isDone() || load.inFlight() > 0 || load.arrivals() > arrivals) && !isLate());
-  return begunAt + CLOSED_AFTER_MS;
-}
-
-function watchEnd(work: Promise<unknown>): () => boolean {
-  let isDone = false;
-  const end = (): void => {
-    isDone = true;
-  };
-  work.then(end, end);
-  return () => isDone;
-}
-
-/** The worker finishes its step, but a tracker that hangs must not hold up the stop. */
-async function cutInTime(clock: Clock, delayMs: number, cut: AbortController): Promise<void> {
-  await clock.sleep(delayMs + CUT_AFTER_MS, { unref: true });
-  cut.abort(new DOMException('the service stops', 'TimeoutError'));
-}
-
-/**
- * Takes no more connections, ends the rest once they have a response, and cuts those that are open after `deadline`
- * (ms of the monotonic clock).
- */
-async function closeInTime(fastify: HttpApp, clock: Clock, deadline: number): Promise<void> {
-  const cut = new AbortController();
-  const cutting = clock
-    .sleep(deadline - clock.monotonicMs(), { signal: cut.signal, unref: true })
-    .then(() => fastify.server.closeAllConnections())
-    .catch(() => undefined);
-  await fastify.close();
-  cut.abort(new Error('closed in time'));
-  await cutting;
 }
 
 /** @see Service.reload */

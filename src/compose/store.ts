@@ -63,6 +63,8 @@ export type Store = Engine & {
   checkReading(): Promise<void>;
   /** The bytes of `secretKey`; only sub-keys of it are used. */
   secretKey: Buffer;
+  /** The sub-key of the lead directory's hashes, and of those by which a repeat is known. */
+  directoryKey: KeyObject;
   /** Seals and opens the cursors of every list. */
   cursors: CursorSealer;
 };
@@ -82,11 +84,6 @@ export type ServiceOpening = Opening & {
   /** Ends the start: the wait for another service that has the file, or before anything listens. */
   stopping?: AbortSignal | undefined;
 };
-
-/** The key of the lead directory's hashes, and of those by which a repeat is known. */
-export function directoryKeyOf({ secretKey }: Pick<Store, 'secretKey'>): KeyObject {
-  return deriveKey(secretKey, 'directory');
-}
 
 /** Opens the store and brings it to the newest schema. @throws {StartError} @throws {ConfigError} it is of another `secretKey` */
 export function openStore(opening: Opening): Promise<Store> {
@@ -139,6 +136,7 @@ export function createStore(
       throw unavailable('The store is of another secretKey now.');
     },
     secretKey,
+    directoryKey: deriveKey(secretKey, 'directory'),
     cursors: createCursorSealer(deriveKey(secretKey, 'cursors')),
   };
 }

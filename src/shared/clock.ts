@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
 /** The one source of time. Tests pass a clock that they move. */
@@ -89,4 +90,9 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
     if (signal.aborted) giveUp();
     void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
   });
+}
+
+/** Resolves when the signal is aborted. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }

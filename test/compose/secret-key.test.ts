@@ -18,7 +18,7 @@ import { deriveKey } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog as log } from '#shared/log.ts';
 import type { LostReceipt } from '#partners/receipts/receipt.ts';
-import { directoryKeyOf, openServiceStore, openStore, type Store } from '#compose/store.ts';
+import { openServiceStore, openStore, type Store } from '#compose/store.ts';
 import { rekeyStore } from '#compose/store-maintenance.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { entry, leadRules } from '../support/directory.ts';
@@ -79,7 +79,7 @@ async function rekey(config: Config, isWanted = true): Promise<readonly LostRece
 /** Puts into a store what its key is needed for: a deletion that waits, and one lead that it has claimed. */
 async function fill({ database, leadsBy, ...store }: Store) {
   const leads = leadsBy(clock);
-  const key = directoryKeyOf(store);
+  const key = store.directoryKey;
   const hash = hashIdentity(key, email('ada@example.com'));
   await openDirectory(leads, 1, { rules: rulesCheckOf(leadRules, key), at: NOW });
   const identities = [{ kind: 'email' as const, hash }];
@@ -178,7 +178,7 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     const repeat = { at: NOW, sameEventKey: Buffer.alloc(32, 5) };
     expect(await acceptEvent(receiptsIn(database), repeat)).not.toBe(receiptId);
     expect(await readUpdatedAt(leads, 7)).toBeDefined();
-    const rules = rulesCheckOf(leadRules, directoryKeyOf({ secretKey: Buffer.alloc(32, 1) }));
+    const rules = rulesCheckOf(leadRules, deriveKey(Buffer.alloc(32, 1), 'directory'));
     await openDirectory(leads, 1, { rules, at: NOW });
     expect(await readDirectoryState(leads)).toMatchObject({ isCrawling: true, crawl: 2 });
     expect(await readDirectoryState(leads)).not.toHaveProperty('completedAt');

@@ -11,7 +11,7 @@ import { type AddressInfo, connect } from 'node:net';
 import nock from 'nock';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '#shared/clock.ts';
-import { drain } from '#compose/service.ts';
+import { drain } from '#compose/stop.ts';
 import { type ServerLoad, watchLoad } from '#http/server-load.ts';
 import { createFakeClock } from '../support/clock.ts';
 

@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 type Turn = { left: number; over: Promise<void> };
 
 /**
- * Lets everybody else in between: in one turn of the event loop those pass here who come to `max` together, and the
- * others with the next ones. Who is more alone passes alone.
+ * Lets other work in between: in one turn of the event loop callers pass until their sizes come to `max`, and the rest
+ * waits for the next turns. A caller that is larger than `max` passes, and has the rest of its turn to itself.
  */
 export function createTurns(max: number): (size?: number) => Promise<void> {
   let current: Turn | undefined;

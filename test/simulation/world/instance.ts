@@ -107,6 +107,7 @@ export function startInstance(name: string, deps: InstanceWorld): Instance {
       },
       new AbortController().signal,
     );
+    await parts.leads.followOthers();
     await parts.partners.start();
     instance.served = {
       parts,
