@@ -3,6 +3,7 @@
  * than one of a greater position. The newest 256 batches are kept, so that whoever finds a hole in the positions has
  * missed something; the newest is never deleted.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Database, Listening, Statements } from '#shared/database.ts';
 import { advisoryLocks } from '#shared/sql.ts';
@@ -42,11 +43,6 @@ const changesSchema = z.array(
   ]),
 );
 
-/** The text by which a store keeps changes. */
-export function renderChanges(changes: readonly InstanceChange[]): string {
-  return JSON.stringify(changes);
-}
-
 /** Changes from their text. A text that is of another version of the program may mean anything. */
 export function parseChanges(text: string): readonly InstanceChange[] {
   try {
@@ -58,10 +54,10 @@ export function parseChanges(text: string): readonly InstanceChange[] {
 
 /** Changes that one instance published at once. */
 export type ChangeBatch = {
-  /** 1, 2, 3, … without holes, over all instances. */
-  position: number;
-  /** The text of its changes (`parseChanges`); absent when this instance published it itself: it knows already. */
-  text?: string;
+  /** Those before it were missed. */
+  isBehindGap: boolean;
+  /** None of what this instance published itself: it knows already. */
+  changes: readonly InstanceChange[];
 };
 
 /** Number of batches that are kept. */
@@ -83,9 +79,14 @@ const CHANNEL = 'trackport_instances';
 /** Heard when this transaction is committed. */
 const NOTIFY = `NOTIFY ${CHANNEL}`;
 
-async function append(db: Statements, instanceId: string, changes: string): Promise<void> {
+async function append(
+  db: Statements,
+  instanceId: string,
+  changes: readonly InstanceChange[],
+): Promise<void> {
   await db.get(LOCK);
-  const row = await db.get<{ position: number }>(APPEND, { instanceId, changes });
+  const values = { instanceId, changes: JSON.stringify(changes) };
+  const row = await db.get<{ position: number }>(APPEND, values);
   await db.run(REMOVE_OLD, { upTo: (row?.position ?? 0) - BATCHES_KEPT });
   await db.get(NOTIFY);
 }
@@ -105,38 +106,16 @@ export type ChangeLog = ReturnType<typeof createChangeLog>;
 
 /** `instanceId` tells the batches of this instance from those of others. */
 export function createChangeLog(db: Database, { instanceId }: { instanceId: string }) {
-  let seen: BatchRow | undefined;
-  /** Those behind `position`; all of them where it is not the batch that was read before. */
-  const behind = (rows: readonly BatchRow[], position: number): readonly BatchRow[] => {
-    const first = rows[0];
-    if (first?.position !== position) return rows;
-    return seen?.position !== position || isSameBatch(seen, first) ? rows.slice(1) : rows;
-  };
   return {
     /**
-     * Adds a batch behind all others, as `renderChanges` writes it.
+     * Adds a batch behind all others.
      * @throws {store-unavailable} nothing, or nobody can know, was added
      */
-    append: (text: string): Promise<void> => db.transaction((tx) => append(tx, instanceId, text)),
-    /** The newest batch's; 0 when there was none ever. @throws {store-unavailable} */
-    lastPosition: async (): Promise<number> => {
-      seen = await db.get<BatchRow>(LAST);
-      return seen?.position ?? 0;
-    },
-    /**
-     * All that are kept of the batches behind `position`, in order. Cheap when there are none: called several times a
-     * second. A store that lost what was read before (a failover to a server that lagged) yields batches that do not
-     * follow on `position`. @throws {store-unavailable}
-     */
-    readAfter: async (position: number): Promise<readonly ChangeBatch[]> => {
-      const rows = await db.all<BatchRow>(FROM, { position });
-      const batches = behind(rows, position);
-      seen = rows.at(-1);
-      return batches.map((row) => ({
-        position: row.position,
-        ...(row.instanceId !== instanceId && { text: row.changes }),
-      }));
-    },
+    append: (changes: readonly InstanceChange[]): Promise<void> =>
+      db.transaction((tx) => append(tx, instanceId, changes)),
+    /** A reader whose place is behind the newest batch. @throws {store-unavailable} */
+    openReader: async (): Promise<ChangeReader> =>
+      createReader(db, instanceId, await db.get<BatchRow>(LAST)),
     /**
      * Calls `onAppended` soon after a batch was committed by anybody, at most once for all of a moment, and whenever it
      * cannot know whether one was. While the store is away nobody is called.
@@ -145,7 +124,24 @@ export function createChangeLog(db: Database, { instanceId }: { instanceId: stri
   };
 }
 
-/** After a failover another batch may have its position. */
-function isSameBatch(left: BatchRow, right: BatchRow): boolean {
-  return left.instanceId === right.instanceId && left.changes === right.changes;
+/**
+ * All that are kept of the batches behind its place, in order, and moves it behind them. Cheap when there are none:
+ * called several times a second, once at a time. @throws {store-unavailable} the place stays
+ */
+export type ChangeReader = () => Promise<readonly ChangeBatch[]>;
+
+/** A store that lost what was read before (a failover to a server that lagged) does not go on from `last`: a gap. */
+function createReader(db: Statements, instanceId: string, last?: BatchRow): ChangeReader {
+  let place = last;
+  return async () => {
+    const rows = await db.all<BatchRow>(FROM, { position: place?.position ?? 0 });
+    return rows.slice(isDeepStrictEqual(rows[0], place) ? 1 : 0).map((row) => {
+      const isBehindGap = row.position !== (place?.position ?? 0) + 1;
+      place = row;
+      return {
+        isBehindGap,
+        changes: row.instanceId === instanceId ? [] : parseChanges(row.changes),
+      };
+    });
+  };
 }

@@ -4,7 +4,7 @@ import type { Listening } from '#shared/database.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createDrain } from '#shared/resilience/drain.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { type ChangeLog, type InstanceChange, parseChanges, renderChanges } from './change-log.ts';
+import type { ChangeLog, ChangeReader, InstanceChange } from './change-log.ts';
 
 /** Takes the changes that others publish. Neither function may wait or throw. */
 type ChangeListener = {
@@ -72,7 +72,7 @@ export function createInstanceChanges({
   return {
     publish: (change) => outbox.put(change),
     follow: async (listener) => {
-      const started = followLog(await changes.lastPosition(), { changes, clock }, listener);
+      const started = followLog(await changes.openReader(), clock, listener);
       following = started;
       watch = changes.watch(() => void look(started));
       looking = lookOften(started, clock, closing.signal);
@@ -89,23 +89,19 @@ export function createInstanceChanges({
 
 type Following = Pick<InstanceChanges, 'isCaughtUp' | 'catchUp'>;
 
-/** Follows the log from `start` on. */
 function followLog(
-  start: number,
-  { changes, clock }: { changes: ChangeLog; clock: Clock },
+  readNew: ChangeReader,
+  clock: Clock,
   { onChange, onGap }: ChangeListener,
 ): Following {
-  let position = start;
   let lookedAt = clock.monotonicMs();
   return {
     isCaughtUp: () => clock.monotonicMs() - lookedAt < CURRENT_FOR_MS,
     catchUp: createNextTurnFlight(async () => {
       const startedAt = clock.monotonicMs();
-      for (const batch of await changes.readAfter(position)) {
-        if (batch.position !== position + 1) onGap();
-        position = batch.position;
-        if (batch.text === undefined) continue;
-        for (const change of parseChanges(batch.text)) onChange(change);
+      for (const { isBehindGap, changes } of await readNew()) {
+        if (isBehindGap) onGap();
+        for (const change of changes) onChange(change);
       }
       lookedAt = startedAt;
     }),
@@ -200,7 +196,7 @@ async function publishBatch(
   await setImmediate(); // each webhook of one turn has a callback of its own, and microtasks run between two
   const isLast = hurry.aborted;
   try {
-    await changes.append(renderChanges(takeAll(batch)));
+    await changes.append(takeAll(batch));
     batch.hasFailed = false;
   } catch (error) {
     if (!batch.hasFailed) log.error(errorFields(error), 'changes could not be published');

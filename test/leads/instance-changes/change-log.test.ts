@@ -1,9 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import {
   BATCHES_KEPT,
+  type ChangeBatch,
   createChangeLog,
+  type InstanceChange,
   parseChanges,
-  renderChanges,
   toInstanceChange,
 } from '#leads/instance-changes/change-log.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
@@ -23,89 +24,89 @@ async function twoLogs() {
   };
 }
 
-test('batches of all instances are in one order without holes, and own ones are empty', async () => {
+/** Batches without a gap, of these changes each. */
+const batches = (...all: InstanceChange[][]): ChangeBatch[] =>
+  all.map((changes) => ({ isBehindGap: false, changes }));
+
+test('batches of all instances are in one order without gaps, and own ones are empty', async () => {
   const { mine, theirs } = await twoLogs();
-  expect(await mine.lastPosition()).toBe(0);
-  await mine.append('1');
-  await theirs.append('2, 3');
-  await mine.append('4');
-  expect(await mine.readAfter(0)).toEqual([
-    { position: 1 },
-    { position: 2, text: '2, 3' },
-    { position: 3 },
-  ]);
-  expect(await theirs.readAfter(1)).toEqual([{ position: 2 }, { position: 3, text: '4' }]);
-  expect(await theirs.lastPosition()).toBe(3);
+  const [readMine, readTheirs] = [await mine.openReader(), await theirs.openReader()];
+  await mine.append([issueChange(1)]);
+  await theirs.append([gone(2), EVERYTHING]);
+  expect(await readTheirs()).toEqual(batches([issueChange(1)], []));
+  await mine.append([issueChange(4)]);
+  expect(await readMine()).toEqual(batches([], [gone(2), EVERYTHING], []));
+  expect(await readTheirs()).toEqual(batches([issueChange(4)]));
+  expect(await readTheirs()).toEqual([]);
+  const begunNow = await theirs.openReader();
+  expect(await begunNow()).toEqual([]);
 });
 
-test('the newest batches are kept, and a reader that is older finds a hole', async () => {
+test('the newest batches are kept, and a reader that is older finds a gap', async () => {
   const { mine, theirs } = await twoLogs();
-  for (let at = 0; at < BATCHES_KEPT + 3; at += 1) await mine.append(String(at));
-  const batches = await theirs.readAfter(0);
-  expect(batches).toHaveLength(BATCHES_KEPT);
-  expect(batches.map(({ position }) => position)).toEqual(
-    Array.from({ length: BATCHES_KEPT }, (_, at) => at + 4),
-  );
+  const readNew = await theirs.openReader();
+  for (let at = 0; at < BATCHES_KEPT + 3; at += 1) await mine.append([issueChange(at)]);
+  const [first, ...others] = await readNew();
+  expect(first).toEqual({ isBehindGap: true, changes: [issueChange(3)] });
+  expect(others).toHaveLength(BATCHES_KEPT - 1);
+  expect(others.some(({ isBehindGap }) => isBehindGap)).toBe(false);
 });
 
 test('whoever watches is called after each batch, its own and those of others, until it stops', async () => {
   const { mine, theirs } = await twoLogs();
-  const seen: number[] = [];
-  const looks: Promise<number>[] = [];
-  const watch = mine.watch(() => {
-    looks.push(mine.lastPosition().then((last) => seen.push(last)));
-  });
+  const readNew = await mine.openReader();
+  let calls = 0;
+  const watch = mine.watch(() => (calls += 1));
   onTestFinished(() => watch.close());
+  await expect.poll(() => calls).toBe(1);
   for (const [at, log] of [theirs, mine, theirs].entries()) {
-    await log.append(String(at));
-    await expect.poll(() => seen).toContain(at + 1); // a look of before may come behind
+    await log.append([issueChange(at)]);
+    await expect.poll(() => calls).toBe(at + 2);
+    expect(await readNew()).toHaveLength(1);
   }
   await watch.close();
-  const before = looks.length;
-  await theirs.append('9');
-  await mine.readAfter(0);
-  expect(looks).toHaveLength(before);
-  await Promise.all(looks);
+  await theirs.append([EVERYTHING]);
+  expect(await readNew()).toHaveLength(1);
+  expect(calls).toBe(4);
 });
 
-test('batches appended at the same time are all there, without holes', async () => {
+test('batches appended at the same time are all there, without gaps', async () => {
   const { mine, theirs } = await twoLogs();
-  await Promise.all(
-    Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? mine : theirs).append(String(at))),
-  );
-  const batches = [...(await mine.readAfter(0)), ...(await theirs.readAfter(0))];
-  const texts = batches.flatMap(({ text }) => text ?? []);
-  expect(new Set(texts)).toEqual(new Set(Array.from({ length: 20 }, (_, at) => String(at))));
-  expect((await mine.readAfter(0)).map(({ position }) => position)).toEqual(
-    Array.from({ length: 20 }, (_, at) => at + 1),
-  );
+  const readers = [await mine.openReader(), await theirs.openReader()];
+  const changes = Array.from({ length: 20 }, (_, at) => issueChange(at));
+  await Promise.all(changes.map((change, at) => (at % 2 === 0 ? mine : theirs).append([change])));
+  const read = (await Promise.all(readers.map((readNew) => readNew()))).flat();
+  expect(read).toHaveLength(40);
+  expect(read.some(({ isBehindGap }) => isBehindGap)).toBe(false);
+  expect(new Set(read.flatMap((batch) => batch.changes))).toEqual(new Set(changes));
 });
 
 test.each([
-  ['is at an earlier position', "SELECT 'nothing came since'"],
+  ['is at an earlier position', "SELECT 'nothing came since'", 2],
   [
     'has another batch at the same position',
     `INSERT INTO change_batch (position, instance_id, changes) VALUES (3, 'others', '[]')`,
+    3,
   ],
-])('a server that lost what was read before, and %s, is found out', async (_where, since) => {
+])('a server that lost what was read before, and %s, is found out', async (_where, since, last) => {
   const { database, mine, theirs } = await twoLogs();
-  for (let at = 1; at <= 3; at += 1) await theirs.append(String(at));
-  const followed = (await mine.readAfter(0)).at(-1)?.position;
-  expect(followed).toBe(3);
-  expect(await mine.readAfter(3)).toEqual([]);
+  const readNew = await mine.openReader();
+  for (let at = 1; at <= 3; at += 1) await theirs.append([issueChange(at)]);
+  expect(await readNew()).toHaveLength(3);
+  expect(await readNew()).toEqual([]);
   await database.run('DELETE FROM change_batch WHERE position = 3');
   await database.exec(since);
-  const [first] = await mine.readAfter(3);
-  expect(first).toBeDefined();
-  expect(first?.position).not.toBe(4);
+  const changes = last === 2 ? [issueChange(2)] : [];
+  expect(await readNew()).toEqual([{ isBehindGap: true, changes }]);
+  expect(await readNew()).toEqual([]);
 });
 
-test('a reader that begins at the last position finds out, too', async () => {
+test('a reader that has just begun finds out, too', async () => {
   const { database, mine, theirs } = await twoLogs();
-  await theirs.append('1');
-  expect(await mine.lastPosition()).toBe(1);
+  await theirs.append([issueChange(1)]);
+  const readNew = await mine.openReader();
   await database.run("UPDATE change_batch SET instance_id = 'others'");
-  expect((await mine.readAfter(1)).map(({ position }) => position)).toEqual([1]);
+  expect(await readNew()).toEqual([{ isBehindGap: true, changes: [issueChange(1)] }]);
 });
 
 test('whoever watches is called again after its connection broke, and told of what comes then', async () => {
@@ -117,7 +118,7 @@ test('whoever watches is called again after its connection broke, and told of wh
   await database.get(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND query LIKE 'LISTEN%'`);
   await expect.poll(() => calls).toBe(2);
-  await theirs.append('1');
+  await theirs.append([EVERYTHING]);
   await expect.poll(() => calls).toBe(3);
 });
 
@@ -134,7 +135,7 @@ test('the same after the server was away, and a stop does not wait for it', asyn
   await server.halt();
   await server.start();
   await expect.poll(() => calls).toBe(2);
-  await changes.append('1');
+  await changes.append([EVERYTHING]);
   await expect.poll(() => calls).toBe(3);
   await server.halt();
   await watch.close();
@@ -168,11 +169,6 @@ test('nothing of an event is published but what decides where its issue is liste
 test('an event that says nothing is not published', () => {
   expect(toInstanceChange({ kind: 'ignored' })).toBeUndefined();
   expect(toInstanceChange({ kind: 'everything' })).toEqual(EVERYTHING);
-});
-
-test('changes come out of their text as they went in', () => {
-  const changes = [issueChange(1), gone(2), EVERYTHING];
-  expect(parseChanges(renderChanges(changes))).toEqual(changes);
 });
 
 test.each(['', '{}', '[{"kind":"label"}]', '[{"kind":"issue","issue":{"number":"x"}}]'])(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type InstanceChange, parseChanges } from '#leads/instance-changes/change-log.ts';
+import type { InstanceChange } from '#leads/instance-changes/change-log.ts';
 import { createOutbox } from '#leads/instance-changes/instance-changes.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type LogFields, silentLog } from '#shared/log.ts';
@@ -13,9 +13,9 @@ function setUp() {
   let isBroken = false;
   const outbox = createOutbox({
     changes: {
-      append: async (text) => {
+      append: async (changes) => {
         if (isBroken) throw new TrackportError('store-unavailable');
-        batches.push(parseChanges(text));
+        batches.push(changes);
       },
     },
     clock,
