@@ -14,8 +14,8 @@ import { isTrackportError } from '#shared/errors.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 
 /**
- * Lets the holder of a key in: who it is, then its quota, then whether it may come here. In this order, for calls that
- * a grant is missing for count nowhere else. From here on the response says what is left of the quota, and when the
+ * Lets the holder of a key in: who it is, then its quota, then whether it may come here. A call without the grant uses
+ * up quota as well, so that nobody can ask without end. From here on the response says what is left of the quota, and when the
  * key expires, if that is within 30 days.
  * @throws {unauthorized} @throws {quota-exceeded} too many calls, or bad keys
  * @throws {store-unavailable} and what `requireGrant` throws
