@@ -19,7 +19,8 @@ import {
   lockArtifact,
   moveVersion,
   refreshListed,
-  viewForResponse,
+  storeResponse,
+  type StoredView,
 } from '../version/store-version.ts';
 import { isReadable } from '../version/version-order.ts';
 import { isBeforeSunset, refuseTransition, transit, type Transition } from './transitions.ts';
@@ -39,7 +40,7 @@ export async function deprecateVersion(
   { db, clock }: Catalog,
   caller: Caller,
   { id, version, sunsetAt, ifMatch }: Target & { sunsetAt?: number | undefined },
-): Promise<VersionView> {
+): Promise<StoredView> {
   const now = clock.now();
   const problems = sunsetAt === undefined ? [] : sunsetProblems(sunsetAt, now);
   if (problems.length > 0) refuse(problems);
@@ -74,7 +75,7 @@ export function reinstateVersion(
   catalog: Catalog,
   caller: Caller,
   target: Target,
-): Promise<VersionView> {
+): Promise<StoredView> {
   return moveDeprecated(catalog, caller, target, {
     action: 'reinstate',
     now: catalog.clock.now(),
@@ -93,7 +94,7 @@ export async function retireVersion(
   catalog: Catalog,
   caller: Caller,
   { isEarly, ...target }: Target & { isEarly?: boolean },
-): Promise<VersionView> {
+): Promise<StoredView> {
   await catalog.usage.flush(); // a read of a moment ago counts
   const now = catalog.clock.now();
   return moveDeprecated(catalog, caller, target, { action: 'retire', now, isEarly });
@@ -105,7 +106,7 @@ function moveDeprecated(
   caller: Caller,
   { id, version, ifMatch }: Target,
   step: Transition,
-): Promise<VersionView> {
+): Promise<StoredView> {
   return db.transaction(async (tx) => {
     const artifact = await lockArtifact(tx, caller, id);
     const named = version ?? (await onlyVersionIn(tx, artifact, 'DEPRECATED'));
@@ -123,18 +124,18 @@ async function move(
     ifMatch,
   }: { caller: Caller; ref: Required<VersionRef>; ifMatch: Precondition | undefined },
   step: Transition,
-): Promise<VersionView> {
+): Promise<StoredView> {
   const { record, specText } = await readRecord(tx, caller, { ...ref, withSpec: true });
   const { action, now } = step;
   const readers = action === 'retire' ? await readersLately(tx, record, now) : [];
   const next = transit(record, { ...step, readers });
   checkCondition(record, ifMatch);
-  if (next === record) return viewForResponse(tx, caller, { record, specText });
+  if (next === record) return storeResponse(tx, caller, { record, specText });
   await moveVersion(tx, artifact, next);
   const isEarly = action === 'retire' && (isBeforeSunset(record, now) || readers.length > 0);
   const changes = { ...lifecycleChanges(record, next), ...(isEarly && { early: true }) };
   appendChange(tx, caller, next, { at: now, action, changes });
-  return viewForResponse(tx, caller, { record: next, specText });
+  return storeResponse(tx, caller, { record: next, specText });
 }
 
 /**
@@ -148,7 +149,7 @@ export async function setDefault(
   { db, clock }: Catalog,
   caller: Caller,
   { ifMatch, ...ref }: Required<VersionRef> & { ifMatch?: Precondition },
-): Promise<VersionView> {
+): Promise<StoredView> {
   return db.transaction(async (tx) => {
     const artifact = await lockArtifact(tx, caller, ref.id);
     const { record, specText } = await readRecord(tx, caller, { ...ref, withSpec: true });
@@ -159,7 +160,7 @@ export async function setDefault(
       refreshListed(tx, artifact, versions, record.serial);
       appendChange(tx, caller, record, { at: clock.now(), action: 'set-default' });
     }
-    return viewForResponse(tx, caller, { record, specText });
+    return storeResponse(tx, caller, { record, specText });
   });
 }
 

@@ -8,7 +8,7 @@ import {
   NOT_COMPARED,
 } from '../compatibility.ts';
 import { type Finding, FINDINGS_MAX } from '../spec/finding.ts';
-import type { VersionRecord, VersionRef, VersionView } from '../version/artifact.ts';
+import type { VersionRecord, VersionRef } from '../version/artifact.ts';
 import { checkCondition, type Precondition } from '../version/entity-tag.ts';
 import { type Caller, type Catalog, jobOwnerOf } from '../index.ts';
 import {
@@ -22,7 +22,8 @@ import {
   appendChange,
   lockArtifact,
   moveVersion,
-  viewForResponse,
+  storeResponse,
+  type StoredView,
 } from '../version/store-version.ts';
 import { requireTransition, transit } from './transitions.ts';
 
@@ -51,7 +52,7 @@ export async function publishVersion(
   catalog: Catalog,
   caller: Caller,
   publication: Publication,
-): Promise<VersionView> {
+): Promise<StoredView> {
   const { db, clock } = catalog;
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
     const { record: draft, specText } = await readDraft(db, caller, publication);
@@ -81,7 +82,7 @@ export async function publishVersion(
       await moveVersion(tx, artifact, published);
       const changes = { lifecycle: published.lifecycle, ...accepted(compared, publication) };
       appendChange(tx, caller, published, { at: now, action: 'publish', changes });
-      return viewForResponse(tx, caller, { record: published, specText });
+      return storeResponse(tx, caller, { record: published, specText });
     });
     if (view) return view;
   }

@@ -229,17 +229,22 @@ export function appendChange(
   });
 }
 
+declare const stored: unique symbol;
+
+/** A version whose response is stored. The mark keeps out what a use case read and stored nothing of. */
+export type StoredView = VersionView & { readonly [stored]: true };
+
 /**
- * Returns the version as the call's response says it, and has that response stored, where the caller wants it to be.
+ * Stores the call's response, where its caller wants that, and returns the version as it is said there.
  * @throws {idempotency-in-progress} the key has been taken meanwhile
  */
-export async function viewForResponse(
+export async function storeResponse(
   tx: Tx,
-  { storeResponse }: Caller,
+  caller: Caller,
   found: { record: VersionRecord; specText: string | undefined },
   { isCreated = false } = {},
-): Promise<VersionView> {
+): Promise<StoredView> {
   const view = { ...(await viewOf(tx, found)), ...(isCreated && { isCreated }) };
-  await storeResponse?.(tx, view);
-  return view;
+  await caller.storeResponse?.(tx, view);
+  return view as StoredView;
 }

@@ -1,13 +1,7 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { checkFields } from '#shared/field-problems.ts';
 import { requireDraft, requireEditable } from '../lifecycle/transitions.ts';
-import {
-  type Content,
-  type VersionRecord,
-  type VersionRef,
-  VERSIONS_MAX,
-  type VersionView,
-} from './artifact.ts';
+import { type Content, type VersionRecord, type VersionRef, VERSIONS_MAX } from './artifact.ts';
 import { checkDraft, type Draft, type Patch, patchIn, requireType } from './content-check.ts';
 import { checkCondition, type Precondition, requireCondition } from './entity-tag.ts';
 import { type Caller, type Catalog, jobOwnerOf } from '../index.ts';
@@ -18,9 +12,10 @@ import {
   lockArtifact,
   lockOrMakeArtifact,
   removeVersion,
+  storeResponse,
+  type StoredView,
   updateSpec,
   updateVersion,
-  viewForResponse,
 } from './store-version.ts';
 import { type Candidate, nextVersion } from './version-order.ts';
 
@@ -37,7 +32,7 @@ export async function createVersion(
   { db, clock, words, checkSpec }: Catalog,
   caller: Caller,
   draft: Draft,
-): Promise<VersionView> {
+): Promise<StoredView> {
   checkDraft(draft, words);
   const { specText, ...content } = draft;
   const findings = specText === undefined ? [] : await checkSpec(specText, jobOwnerOf(caller));
@@ -67,7 +62,7 @@ export async function createVersion(
       action: 'create',
       changes: { type, owner, title },
     });
-    return viewForResponse(tx, caller, { record, specText }, { isCreated: true });
+    return storeResponse(tx, caller, { record, specText }, { isCreated: true });
   });
 }
 
@@ -111,7 +106,7 @@ export async function replaceVersion(
   { db, clock, words, checkSpec }: Catalog,
   caller: Caller,
   { content, id, version, ifMatch }: ReplaceInput,
-): Promise<VersionView> {
+): Promise<StoredView> {
   checkDraft({ ...content, id, version }, words);
   const { specText, ...described } = content;
   const findings = specText === undefined ? [] : await checkSpec(specText, jobOwnerOf(caller));
@@ -126,14 +121,14 @@ export async function replaceVersion(
     const changes = changesOf(former.record, next);
     const isOther =
       Object.keys(changes).length > 0 || isOtherJson(former.record.findings, findings);
-    if (!isOther && former.specText === specText) return viewForResponse(tx, caller, former);
+    if (!isOther && former.specText === specText) return storeResponse(tx, caller, former);
     if (next.type !== former.record.type)
       requireType(await readCandidates(tx, artifact.serial), next);
     updateVersion(tx, next);
     updateSpec(tx, next, specText);
     const spec = specText === undefined ? null : 'replaced';
     appendChange(tx, caller, next, { at, action: 'replace', changes: { ...changes, spec } });
-    return viewForResponse(tx, caller, { record: next, specText });
+    return storeResponse(tx, caller, { record: next, specText });
   });
 }
 
@@ -159,7 +154,7 @@ export async function patchVersion(
   { db, clock }: Catalog,
   caller: Caller,
   { patch, ifMatch, ...ref }: PatchInput,
-): Promise<VersionView> {
+): Promise<StoredView> {
   const checked = checkFields(patchIn, 'body', patch);
   if ('problems' in checked) refuse(checked.problems);
   const at = clock.now();
@@ -170,11 +165,11 @@ export async function patchVersion(
     checkCondition(record, requireCondition(ifMatch));
     const patched = applyPatch(record, patch);
     const changes = changesOf(record, patched);
-    if (Object.keys(changes).length === 0) return viewForResponse(tx, caller, { record, specText });
+    if (Object.keys(changes).length === 0) return storeResponse(tx, caller, { record, specText });
     const next = { ...patched, updatedAt: at, revision: record.revision + 1 };
     updateVersion(tx, next);
     appendChange(tx, caller, next, { at, action: 'edit', changes });
-    return viewForResponse(tx, caller, { record: next, specText });
+    return storeResponse(tx, caller, { record: next, specText });
   });
 }
 

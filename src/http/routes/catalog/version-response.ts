@@ -2,6 +2,7 @@
 import type { Caller } from '#catalog/index.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import { renderVersion } from '#catalog/version/version-out.ts';
+import type { StoredView } from '#catalog/version/store-version.ts';
 import type { VersionView } from '#catalog/version/artifact.ts';
 import { taggedOf } from '#catalog/version/version-view.ts';
 import { memoize } from '#shared/caching.ts';
@@ -74,14 +75,14 @@ export function storeUnder(call: KeyedCall): NonNullable<Caller['storeResponse']
 /**
  * Does the work of a `POST` once per `Idempotency-Key` and principal, and always where there is no such header, and
  * responds with the version. `Idempotency.respond` sends a repeat the first response, or has the work done; the use case
- * ends its transaction with `viewForResponse`, which stores the response by `storeUnder`: the change and the
- * response are committed together.
+ * ends its transaction with `storeResponse`, as its result tells, by `storeUnder`: the change and the response are
+ * committed together.
  * @throws {idempotency-in-progress} @throws {idempotency-mismatch}
  */
 export async function respondWithVersion(
   { idempotency }: Pick<BearerContext, 'idempotency'>,
   { request, reply }: Exchange,
-  work: (caller: Caller) => Promise<VersionView>,
+  work: (caller: Caller) => Promise<StoredView>,
 ): Promise<FastifyReply> {
   const caller = callerOf(request);
   const keyed = keyedRequestOf(request);

@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
+import { publishVersion } from '#catalog/lifecycle/publish.ts';
+import { readView } from '#catalog/version/version-view.ts';
+import type { respondWithVersion } from '#http/routes/catalog/version-response.ts';
 import { type Call, openWorld } from '../../../support/world.ts';
 import { temporaryDatabase, withCommits } from '../../../support/stores.ts';
 import { catalogRules, petstore } from '../../../support/catalog.ts';
@@ -154,4 +157,10 @@ test.each(['', 'ä', 'x'.repeat(256)])('the key %j is refused', async (text) => 
   expect(refused.body.errors).toEqual([
     expect.objectContaining({ header: expect.stringMatching(/idempotency-key/i) }),
   ]);
+});
+
+test('a use case that stores no response fits no route that takes a key', () => {
+  type Work = Parameters<typeof respondWithVersion>[2];
+  expectTypeOf(publishVersion).returns.toExtend<ReturnType<Work>>();
+  expectTypeOf(readView).returns.not.toExtend<ReturnType<Work>>();
 });
