@@ -1,7 +1,7 @@
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { coreSources, coreTypes } from '#catalog/version/artifact.ts';
-import type { Catalog } from '#catalog/index.ts';
+import type { Catalog, CatalogRules } from '#catalog/index.ts';
 import { createVersion } from '#catalog/version/write-version.ts';
 import type { Database } from '#shared/database.ts';
 import type { Store } from '#compose/store.ts';
@@ -37,17 +37,23 @@ export function wordOf(number: number): string {
   return WORDS[number % WORDS.length] ?? '';
 }
 
+const rules: CatalogRules = {
+  types: coreTypes,
+  sources: coreSources,
+  public: [],
+  findings: 'warn',
+  compatibility: 'off',
+};
+
 /** At a time of its own, by the use cases, without threads for its spec. */
 async function insertPublished(db: Database, number: number): Promise<void> {
   const at = 1_700_000_000_000 + number;
   const catalog: Partial<Catalog> = {
     db,
     clock: { now: () => at },
-    words: { types: coreTypes, sources: coreSources },
     checkSpec: async () => [],
     diffSpecs: async () => ({ changes: [], truncated: false }),
-    findings: 'warn',
-    compatibility: 'off',
+    rules: () => rules,
   };
   const { record } = await createVersion(catalog as Catalog, caller, {
     id: `artifact-${number}`,

@@ -2,7 +2,7 @@ import type { Change } from './diff/changes.ts';
 import type { SpecDiffer, SpecPair } from './diff/diff-specs.ts';
 import { type Finding, FINDINGS_MAX, fragmentOf } from './spec/finding.ts';
 import type { JobOwner } from './spec/spec-jobs.ts';
-import type { Catalog } from './index.ts';
+import type { Catalog, CatalogRules } from './index.ts';
 import type { VersionRecord } from './version/artifact.ts';
 import { readCandidatesOf, readRecord } from './version/read-version.ts';
 import { type Candidate, highestIn, majorOf } from './version/version-order.ts';
@@ -73,10 +73,13 @@ export const NOT_COMPARED: Change = {
  * @throws {artifact-not-found} @throws {store-unavailable} @throws {quota-exceeded} @throws {overloaded}
  */
 export async function compareToBaseline(
-  { db, diffSpecs, compatibility }: Catalog,
+  { db, diffSpecs }: Catalog,
   reader: JobOwner,
   { record, specText: after }: { record: VersionRecord; specText?: string | undefined },
-  { breakingOnly = false } = {},
+  {
+    compatibility,
+    breakingOnly = false,
+  }: Pick<CatalogRules, 'compatibility'> & { breakingOnly?: boolean },
 ): Promise<BaselineComparison> {
   if (compatibility === 'off') return NOTHING;
   const { id } = record;

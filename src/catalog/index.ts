@@ -13,7 +13,7 @@ import type { ReadRecord } from './usage/record-reads.ts';
 import { coreSources, coreTypes, type VersionView } from './version/artifact.ts';
 import type { Words } from './version/content-check.ts';
 
-/** The catalog, as its use cases work on it. The rules are those in force. */
+/** The catalog, as its use cases work on it. */
 export type Catalog = SpecJobs & {
   db: Database;
   /** Full text as the engine of the store reads it. */
@@ -22,13 +22,8 @@ export type Catalog = SpecJobs & {
   cursors: CursorSealer;
   /** Counts reads of versions. */
   usage: ReadRecord;
-  words: Words;
-  /** Workspaces whose published artifacts anybody may find. */
-  publicWorkspaces: readonly string[];
-  /** Findings stop a version from being published, or are told alone. */
-  findings: 'block' | 'warn';
-  /** Breaking changes stop it, or are told alone; `off`: nobody looks for them. */
-  compatibility: 'off' | 'warn' | 'block';
+  /** Returns those in force, which a reload replaces: take them once for all that is to go by the same. */
+  rules: () => CatalogRules;
 };
 
 /** On whose behalf. The workspace comes from the credential, never from a request's parameters. */
@@ -49,36 +44,23 @@ export function jobOwnerOf({ workspaceId, signal, actor: { subject } }: Caller):
   return { workspaceId, signal, subject };
 }
 
-/** Rules of the catalog as the configuration has them; `types` and `sources` are those that it adds. */
-export type CatalogRules = Words &
-  Pick<Catalog, 'findings' | 'compatibility'> & {
-    /** Workspaces whose published artifacts anybody may find. */
-    public: readonly string[];
-  };
+/** Rules of the catalog as the configuration has them. */
+export type CatalogRules = Words & {
+  /** Workspaces whose published artifacts anybody may find. */
+  public: readonly string[];
+  /** Findings stop a version from being published, or are told alone. */
+  findings: 'block' | 'warn';
+  /** Breaking changes stop it, or are told alone; `off`: nobody looks for them. */
+  compatibility: 'off' | 'warn' | 'block';
+};
 
-/** `rules`: those in force; a reload may replace what it returns. */
-export type CatalogOptions = Omit<
-  Catalog,
-  'words' | 'publicWorkspaces' | 'findings' | 'compatibility' | keyof SpecJobs
-> &
-  SpecThreads & { rules: () => CatalogRules };
+/** `types` and `sources` of the rules are those that the configuration adds. */
+export type CatalogOptions = Omit<Catalog, keyof SpecJobs> & SpecThreads;
 
-export function createCatalog({ rules, ...others }: CatalogOptions): Catalog {
-  return {
-    ...others,
-    ...createSpecJobs(others),
-    get words() {
-      const { types, sources } = rules();
-      return { types: [...coreTypes, ...types], sources: [...coreSources, ...sources] };
-    },
-    get publicWorkspaces() {
-      return rules().public;
-    },
-    get findings() {
-      return rules().findings;
-    },
-    get compatibility() {
-      return rules().compatibility;
-    },
+export function createCatalog(options: CatalogOptions): Catalog {
+  const rules = (): CatalogRules => {
+    const { types, sources, ...others } = options.rules();
+    return { ...others, types: [...coreTypes, ...types], sources: [...coreSources, ...sources] };
   };
+  return { ...options, ...createSpecJobs(options), rules };
 }

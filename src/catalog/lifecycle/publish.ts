@@ -10,7 +10,7 @@ import {
 import { type Finding, FINDINGS_MAX } from '../spec/finding.ts';
 import type { VersionRecord, VersionRef } from '../version/artifact.ts';
 import { checkCondition, type Precondition } from '../version/entity-tag.ts';
-import { type Caller, type Catalog, jobOwnerOf } from '../index.ts';
+import { type Caller, type Catalog, type CatalogRules, jobOwnerOf } from '../index.ts';
 import {
   findArtifact,
   onlyVersionIn,
@@ -55,25 +55,26 @@ export async function publishVersion(
 ): Promise<StoredView> {
   const { db, clock } = catalog;
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
+    const rules = catalog.rules();
     const { record: draft, specText } = await readDraft(db, caller, publication);
     const { id, version } = draft;
     requireTransition(draft, { action: 'publish', now: clock.now() });
     checkCondition(draft, publication.ifMatch);
-    requireValidSpec(catalog, draft);
+    requireValidSpec(rules, draft);
     const compared = await compareToBaseline(
       catalog,
       jobOwnerOf(caller),
       { record: draft, specText },
-      { breakingOnly: true },
+      { ...rules, breakingOnly: true },
     );
-    const breaks = requireCompatible(catalog, compared, publication);
+    const breaks = requireCompatible(rules, compared, publication);
     const view = await db.transaction(async (tx) => {
       const artifact = await lockArtifact(tx, caller, id);
       const { record: current } = await readRecord(tx, caller, { id, version, withSpec: false });
       if (current.serial !== draft.serial || current.revision !== draft.revision) return undefined;
       const baseline = baselineOf(await readCandidates(tx, artifact.serial), draft);
       const isCompared = baseline?.serial === compared.against?.serial;
-      if (catalog.compatibility !== 'off' && !isCompared) return undefined;
+      if (rules.compatibility !== 'off' && !isCompared) return undefined;
       const now = clock.now();
       const published = {
         ...transit(draft, { action: 'publish', now }),
@@ -100,7 +101,7 @@ async function readDraft(db: Database, caller: Caller, { id, version }: VersionR
   return readRecord(db, caller, { id, version: only, withSpec: true });
 }
 
-function requireValidSpec({ findings: rule }: Catalog, { findings }: VersionRecord): void {
+function requireValidSpec({ findings: rule }: CatalogRules, { findings }: VersionRecord): void {
   if (findings.length === 0 || rule === 'warn') return;
   throw new TrackportError('spec-invalid', {
     detail: `The spec has ${countOf(findings.length)}. Replace the draft's spec, then publish.`,
@@ -116,7 +117,7 @@ function countOf(findings: number): string {
 
 /** Returns what the version breaks. Where that blocks, the caller has to accept it. */
 function requireCompatible(
-  { compatibility }: Catalog,
+  { compatibility }: CatalogRules,
   compared: BaselineComparison,
   { acceptsBreaking = false }: Publication,
 ): Finding[] {

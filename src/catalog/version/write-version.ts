@@ -29,11 +29,11 @@ import { type Candidate, nextVersion } from './version-order.ts';
  * @throws {quota-exceeded} @throws {overloaded} its spec cannot be validated now
  */
 export async function createVersion(
-  { db, clock, words, checkSpec }: Catalog,
+  { db, clock, rules, checkSpec }: Catalog,
   caller: Caller,
   draft: Draft,
 ): Promise<StoredView> {
-  checkDraft(draft, words);
+  checkDraft(draft, rules());
   const { specText, ...content } = draft;
   const findings = specText === undefined ? [] : await checkSpec(specText, jobOwnerOf(caller));
   const at = clock.now();
@@ -103,11 +103,11 @@ type PatchInput = VersionTarget & { patch: Patch };
  * @throws {quota-exceeded} @throws {overloaded} its spec cannot be validated now
  */
 export async function replaceVersion(
-  { db, clock, words, checkSpec }: Catalog,
+  { db, clock, rules, checkSpec }: Catalog,
   caller: Caller,
   { content, id, version, ifMatch }: ReplaceInput,
 ): Promise<StoredView> {
-  checkDraft({ ...content, id, version }, words);
+  checkDraft({ ...content, id, version }, rules());
   const { specText, ...described } = content;
   const findings = specText === undefined ? [] : await checkSpec(specText, jobOwnerOf(caller));
   const at = clock.now();

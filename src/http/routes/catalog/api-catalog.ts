@@ -33,7 +33,7 @@ export function apiCatalogRoutes(app: HttpApp, { catalog, publicUrl }: BearerCon
     return { bytes, etag: strongEtag(bytes) };
   };
   app.get(PATH, { schema: { hide: true } }, async (request, reply) => {
-    const workspaceIds = catalog.publicWorkspaces;
+    const workspaceIds = catalog.rules().public;
     if (workspaceIds.length === 0)
       throw new TrackportError('not-found', { detail: 'No workspace is public.' });
     const { headers, ...rendered } = await cache.read(JSON.stringify(workspaceIds), async () => ({

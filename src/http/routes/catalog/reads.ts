@@ -54,7 +54,7 @@ export function addCatalogReads(app: HttpApp, context: BearerContext): void {
     linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
     return { items: items.map(toOut), pagination };
   };
-  const checkWords = ({ query }: FastifyRequest) => filterProblems(query, catalog.words);
+  const checkWords = ({ query }: FastifyRequest) => filterProblems(query, catalog.rules());
   app.get(PATH, withCheck(listRoute, checkWords), async (request, reply) => {
     const page = await listCatalog(catalog, readerOf(request), request.query);
     return toPage({ request, reply }, page, toArtifactSummaryOut);

@@ -46,7 +46,7 @@ export function acceptSpecJson(app: HttpApp, { readBody, readSpecBody }: BearerC
 
 /** Creating, replacing, editing and deleting versions. */
 export function addCatalogWrites(app: HttpApp, { catalog, idempotency }: BearerContext): void {
-  const checkDraft = ({ body }: FastifyRequest) => problemsInBody(body, catalog.words);
+  const checkDraft = ({ body }: FastifyRequest) => problemsInBody(body, catalog.rules());
   app.post(PATH, withCheck(createRoute, checkDraft), async (request, reply) => {
     const { id, version, ...body } = request.body;
     const draft = { ...toContent(body, request), id, version };

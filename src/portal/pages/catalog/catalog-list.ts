@@ -71,7 +71,8 @@ export const catalogListPage = page({
   isList: true,
   show: async ({ catalog }, request) => {
     const { person, query } = request;
-    const problems = filterProblems(query, catalog.words);
+    const words = catalog.rules();
+    const problems = filterProblems(query, words);
     if (problems.length > 0) refuse(problems);
     const searchProblem = searchProblemOf(query);
     const found =
@@ -80,7 +81,7 @@ export const catalogListPage = page({
         : { items: [], pagination: { hasMore: false } };
     const mayWrite = may(person, 'catalog:write');
     const findings = await countFindings(catalog.db, found.items);
-    const facts = { ...found, findings, words: catalog.words, mayWrite, searchProblem };
+    const facts = { ...found, findings, words, mayWrite, searchProblem };
     return {
       title: 'Catalog',
       section: 'catalog',

@@ -207,7 +207,7 @@ export async function contentOf(
   const areCounts = countLines(counts).every((one) => COUNT.test(one));
   if (areCounts && typeof spec !== 'object') return { ...written, specText: spec };
   return refuse([
-    ...draftProblems({ ...written, ...name }, catalog.words),
+    ...draftProblems({ ...written, ...name }, catalog.rules()),
     ...(areCounts ? [] : [NO_COUNT]),
     ...(typeof spec === 'object' ? [spec] : []),
   ]);

@@ -48,9 +48,10 @@ const publishAction = versionAction({
   explain: async (context, request) => {
     const { catalog } = context;
     const { version, findings } = request.view.record;
-    const compared = await compareToBaseline(catalog, request.person, request.view);
-    const isStopped = findings.length > 0 && catalog.findings === 'block';
-    const mustAccept = catalog.compatibility === 'block' && compared.breaking.length > 0;
+    const rules = catalog.rules();
+    const compared = await compareToBaseline(catalog, request.person, request.view, rules);
+    const isStopped = findings.length > 0 && rules.findings === 'block';
+    const mustAccept = rules.compatibility === 'block' && compared.breaking.length > 0;
     const failed = 'Not published';
     const warning = html`${breakingRemark(compared, mustAccept)}
     ${findingsRemark(request, compared, isStopped)}`;

@@ -111,6 +111,20 @@ describe('breaking changes', () => {
     expect(entry.at).toBe(published.publishedAt);
   });
 
+  test('are judged by the rule that they were looked for by', async () => {
+    const rules = { ...catalogRules, compatibility: 'block' as Rule };
+    const { call, publish } = await open('block', {
+      rules: () => rules,
+      diffSpecs: async (specs) => {
+        rules.compatibility = 'off';
+        return diffSpecs(specs);
+      },
+    });
+    await draft(call, '1.1.0', petApi('/pets'));
+    expect((await publish('1.1.0')).body).toMatchObject({ code: 'breaking-change' });
+    expect((await publish('1.1.0')).body).not.toHaveProperty('findings');
+  });
+
   test('are not looked for where nobody wants to know', async () => {
     const { count, facts } = countedDiffs();
     const { call, publish } = await open('off', facts);
