@@ -1,3 +1,4 @@
+import type { CacheStatus } from '#leads/reading/lead-reader.ts';
 import type { RateLimit } from '#shared/errors.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pagination } from '#shared/pagination/page.ts';
@@ -9,6 +10,21 @@ export const uncached = { 'Cache-Control': 'no-store' } as const;
 
 /** For responses of one caller, which revalidates them at every use. */
 export const REVALIDATED = 'private, no-cache';
+
+/** Of every response that we serialize ourselves rather than leave to the framework. */
+export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
+
+/**
+ * `Cache-Status` of a response (RFC 9211 §2; `hit` and `fwd` exclude each other). For a stale one the
+ * tracker failed, whatever its response was: 503 stands for that.
+ */
+export function cacheStatus({ outcome, ttlMs }: CacheStatus): string {
+  const ttl = Math.floor(ttlMs / 1000);
+  if (outcome === 'stale') return `trackport; fwd=stale; fwd-status=503; ttl=${Math.min(ttl, 0)}`;
+  // An answer that was fresh when it was chosen is never called stale for having taken a moment.
+  const how = outcome === 'hit' ? 'hit' : 'fwd=miss; stored';
+  return `trackport; ${how}; ttl=${Math.max(ttl, 0)}`;
+}
 
 /** @see draft-ietf-httpapi-ratelimit-headers-10 */
 export function rateLimitHeaders({ limitPerMinute, remaining, resetSeconds }: RateLimit) {

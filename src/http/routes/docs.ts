@@ -5,8 +5,8 @@ import { packageUrl, programUrl } from '#shared/program.ts';
 import { servedText } from '../openapi/document.ts';
 import { matchesNone } from '../requests/headers.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
-import { JSON_MEDIA_TYPE, strongEtag } from '../responses/send-read.ts';
-import { pageHeaders } from '../responses/headers.ts';
+import { strongEtag } from '../responses/rendered-response.ts';
+import { JSON_MEDIA_TYPE, pageHeaders } from '../responses/headers.ts';
 
 /** Nothing inline, nothing from elsewhere; nothing here forces https. */
 const DOCS_HEADERS = pageHeaders(

@@ -16,8 +16,7 @@ import { lostGrants, admitLeadReaders, visibilityOf } from '../auth/key-access.t
 import { describeRoute } from '../route.ts';
 import { cursorParameter, limitUpTo, parsedBy } from '../requests/parameters.ts';
 import { prefers } from '../requests/headers.ts';
-import { uncached } from '../responses/headers.ts';
-import { JSON_MEDIA_TYPE } from '../responses/send-read.ts';
+import { JSON_MEDIA_TYPE, uncached } from '../responses/headers.ts';
 import { addCorsHeaders } from '../responses/response-hooks.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { once } from 'node:events';

@@ -9,8 +9,7 @@ import { type AreaContext, type EarlyRequest, type HttpApp, hangUpOf } from '../
 import { acceptRawJson, rawBodyOf } from '../requests/body.ts';
 import type { RethrowRefusal } from '../auth/refusal-limiter.ts';
 import { createPartnerMetrics } from '../telemetry/partner-metrics.ts';
-import { JSON_MEDIA_TYPE } from '../responses/send-read.ts';
-import { rateLimitHeaders } from '../responses/headers.ts';
+import { JSON_MEDIA_TYPE, rateLimitHeaders } from '../responses/headers.ts';
 import { routedPath } from '../requests/paths.ts';
 import { describeRoute } from '../route.ts';
 import {

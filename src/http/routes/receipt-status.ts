@@ -8,7 +8,7 @@ import { receiptStatusOut } from '#partners/receipts/status.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
 import { prefers } from '../requests/headers.ts';
 import { REVALIDATED } from '../responses/headers.ts';
-import { createRenderer, sendRendered, strongEtag } from '../responses/send-read.ts';
+import { createRenderer, sendRendered, strongEtag } from '../responses/rendered-response.ts';
 import { describeRoute } from '../route.ts';
 
 /** Prefix of status addresses. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { URI_BYTES_MAX } from '#http/limits.ts';
-import { nextLink } from '#http/responses/headers.ts';
+import { cacheStatus, nextLink } from '#http/responses/headers.ts';
 
 const PUBLIC_URL = 'https://adapter.example.com/base';
 const linkOf = (url: string, cursor = 'next-1') => nextLink({ url }, cursor, PUBLIC_URL);
@@ -26,4 +26,14 @@ test('filters are left to the cursor where they would make the address too long'
   expect(linkOf(`/api/v1/leads?limit=5&label=${filter}&cursor=old`)).toBe(
     `<${PUBLIC_URL}/api/v1/leads?limit=5&cursor=next-1>; rel="next"`,
   );
+});
+
+test.each([
+  [{ outcome: 'hit', ttlMs: 11_999 }, 'trackport; hit; ttl=11'],
+  [{ outcome: 'hit', ttlMs: -1 }, 'trackport; hit; ttl=0'],
+  [{ outcome: 'miss', ttlMs: 15_000 }, 'trackport; fwd=miss; stored; ttl=15'],
+  [{ outcome: 'stale', ttlMs: -1500 }, 'trackport; fwd=stale; fwd-status=503; ttl=-2'],
+  [{ outcome: 'stale', ttlMs: 1500 }, 'trackport; fwd=stale; fwd-status=503; ttl=0'],
+] as const)('%j is reported as %s', (facts, status) => {
+  expect(cacheStatus({ ...facts, ageMs: 0 })).toBe(status);
 });

@@ -7,7 +7,7 @@ import {
   type RenderedResponse,
   sendRendered,
   strongEtag,
-} from '../../responses/send-read.ts';
+} from '../../responses/rendered-response.ts';
 
 const PATH = '/.well-known/api-catalog';
 const PROFILE = 'https://www.rfc-editor.org/info/rfc9727';

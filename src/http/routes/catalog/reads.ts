@@ -27,7 +27,7 @@ import {
   createResponseCache,
   type ResponseCache,
   sendRendered,
-} from '../../responses/send-read.ts';
+} from '../../responses/rendered-response.ts';
 import { pageQuery } from '../../requests/parameters.ts';
 import {
   artifactParams,
@@ -35,7 +35,6 @@ import {
   diffQuery,
   versionHeaderNames,
   versionQuery,
-  ofCaller,
 } from './schema.ts';
 import { countRead } from './usage.ts';
 import { describeRoute, withCheck } from '../../route.ts';
@@ -162,7 +161,7 @@ const listRoute = describeRoute({
     'Scope `catalog:read`. Newest artifacts first, each by its default version (else a draft, else a retired one); with `versions=all` every version. All filters must hold.',
   request: { querystring: catalogQuery },
   ok: { 200: { description: 'One page of artifacts.', schema: artifactListOut } },
-  sends: ofCaller,
+  sends: revalidated,
   headers: ['Link'],
   problems: ['invalid-cursor'],
 });
@@ -187,7 +186,7 @@ const versionsRoute = describeRoute({
   description: 'Scope `catalog:read`. Highest version first.',
   request: { params: artifactParams, querystring: pageQuery },
   ok: { 200: { description: 'One page of versions.', schema: artifactListOut } },
-  sends: ofCaller,
+  sends: revalidated,
   headers: ['Link'],
   problems: ['artifact-not-found', 'invalid-cursor'],
 });
@@ -199,7 +198,7 @@ const auditRoute = describeRoute({
   description: 'Scope `catalog:read`. Newest first.',
   request: { params: artifactParams, querystring: pageQuery },
   ok: { 200: { description: 'One page of audit entries.', schema: artifactAuditOut } },
-  sends: ofCaller,
+  sends: revalidated,
   headers: ['Link'],
   problems: ['artifact-not-found', 'invalid-cursor'],
 });
@@ -232,7 +231,7 @@ function specHeaders(view: VersionView, format: SpecFormat): Record<string, stri
   const version = encodeURIComponent(record.version);
   return {
     ...revalidated,
-    vary: `${revalidated.vary}, Accept`,
+    Vary: `${revalidated.Vary}, Accept`,
     etag: specTagOf(record, format),
     'content-location': `/api/v1/catalog/${encodeURIComponent(record.id)}/spec?version=${version}`,
     ...deprecationHeaders(view),
@@ -289,7 +288,7 @@ const diffRoute = describeRoute({
     "Scope `catalog:read`. The two specs and the artifact's own fields, breaking changes first, at most 1,000. Only of OpenAPI documents is anything said to break.",
   request: { params: artifactParams, querystring: diffQuery },
   ok: { 200: { description: 'What changed.', schema: diffOut } },
-  sends: ofCaller,
+  sends: revalidated,
   headers: ['Content-Location'],
   problems: ['artifact-not-found', 'no-published-version', 'diff-too-costly'],
 });

@@ -11,7 +11,6 @@ import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts
 import { parseSince } from '#shared/clock.ts';
 import { ENTITY_TAGS } from '../../requests/headers.ts';
 import { DAY_OR_INSTANT, pageParameters, parsedBy } from '../../requests/parameters.ts';
-import { revalidated } from './version-response.ts';
 
 const SEARCH_CHARACTERS_MAX = 200;
 
@@ -101,12 +100,6 @@ export const ifMatchHeader = z.object({
     .optional()
     .describe('The `ETag` that the change is based on, or `*`.'),
 });
-
-/** Of responses that are no version: stored for one caller, who revalidates them at every use. */
-export const ofCaller = {
-  'Cache-Control': revalidated['cache-control'],
-  Vary: revalidated.vary,
-} as const;
 
 /** The names of the headers of a version, those of a deprecated one among them, for openapi.json. */
 export const versionHeaderNames = [

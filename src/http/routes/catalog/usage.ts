@@ -7,7 +7,8 @@ import { toRfc3339 } from '#shared/clock.ts';
 import { forCatalogReaders, readByOf, readerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, HttpApp } from '../../context.ts';
 import { describeRoute } from '../../route.ts';
-import { artifactParams, versionQuery, ofCaller } from './schema.ts';
+import { artifactParams, versionQuery } from './schema.ts';
+import { revalidated } from './version-response.ts';
 
 /** Puts a read of a version into the record. HEAD only asks about it. */
 export function countRead({ usage }: Catalog, request: FastifyRequest, serial: number): void {
@@ -50,6 +51,6 @@ const usageRoute = describeRoute({
     'Scope `catalog:read`. Every version, or the one that is named, with the consumers and clients that read it or its spec in the last 90 days. Lists, searches, comparisons and `HEAD` are no reads.',
   request: { params: artifactParams, querystring: versionQuery },
   ok: { 200: { description: 'Who reads what.', schema: artifactUsageOut } },
-  sends: ofCaller,
+  sends: revalidated,
   problems: ['artifact-not-found'],
 });

@@ -17,11 +17,12 @@ import { tokenOf } from '../../auth/bearer.ts';
 import { callerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, Exchange } from '../../context.ts';
 import { routedPath } from '../../requests/paths.ts';
+import { JSON_MEDIA_TYPE, REVALIDATED } from '../../responses/headers.ts';
 
-/** Headers about caching, of every response of the catalog. */
+/** Of every response of the catalog: for one caller, who revalidates it at every use. */
 export const revalidated = {
-  'cache-control': 'private, no-cache',
-  vary: 'Authorization, X-API-KEY',
+  'Cache-Control': REVALIDATED,
+  Vary: 'Authorization, X-API-KEY',
 } as const;
 
 /** Renders a view once: what is stored under a key is what is sent. */
@@ -29,7 +30,7 @@ export const versionResponse = memoize((view: VersionView): StoredResponse => ({
   status: view.isCreated ? 201 : 200,
   headers: {
     ...versionHeaders(view),
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': JSON_MEDIA_TYPE,
     ...(view.isCreated && { location: addressOf(view.record) }),
   },
   body: renderVersion(view),

@@ -1,14 +1,11 @@
-/** Reads whose bytes are made here: rendered once, and sent with a validator. */
+/** Responses whose bytes are made here: rendered once, sent with a validator, cached. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { CacheStatus } from '#leads/reading/lead-reader.ts';
 import { memoize, OVERHEAD_BYTES } from '#shared/caching.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { matchesNone } from '../requests/headers.ts';
-
-/** Of every response that we serialize ourselves rather than leave to the framework. */
-export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
+import { JSON_MEDIA_TYPE } from './headers.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -39,18 +36,6 @@ export function renderOnce<Value extends object>(
     const bytes = toBytes(value);
     return { bytes, etag: strongEtag(bytes) };
   });
-}
-
-/**
- * `Cache-Status` of a response (RFC 9211 §2; `hit` and `fwd` exclude each other). For a stale one the
- * tracker failed, whatever its response was: 503 stands for that.
- */
-export function cacheStatus({ outcome, ttlMs }: CacheStatus): string {
-  const ttl = Math.floor(ttlMs / 1000);
-  if (outcome === 'stale') return `trackport; fwd=stale; fwd-status=503; ttl=${Math.min(ttl, 0)}`;
-  // An answer that was fresh when it was chosen is never called stale for having taken a moment.
-  const how = outcome === 'hit' ? 'hit' : 'fwd=miss; stored';
-  return `trackport; ${how}; ttl=${Math.max(ttl, 0)}`;
 }
 
 /** Sends what is rendered already, or 304 to a caller that has it. */

@@ -1,26 +1,15 @@
 import { expect, test, beforeAll, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import {
-  cacheStatus,
   createRenderer,
   strongEtag,
   sendRendered,
   createResponseCache,
-} from '#http/responses/send-read.ts';
+} from '#http/responses/rendered-response.ts';
 import nock from 'nock';
 import { createServer } from '#http/server.ts';
 import { exchangeBytes } from '../../e2e/support/raw-http.ts';
 import { serverDeps } from '../../support/http/app.ts';
-
-test.each([
-  [{ outcome: 'hit', ttlMs: 11_999 }, 'trackport; hit; ttl=11'],
-  [{ outcome: 'hit', ttlMs: -1 }, 'trackport; hit; ttl=0'],
-  [{ outcome: 'miss', ttlMs: 15_000 }, 'trackport; fwd=miss; stored; ttl=15'],
-  [{ outcome: 'stale', ttlMs: -1500 }, 'trackport; fwd=stale; fwd-status=503; ttl=-2'],
-  [{ outcome: 'stale', ttlMs: 1500 }, 'trackport; fwd=stale; fwd-status=503; ttl=0'],
-] as const)('%j is reported as %s', (facts, status) => {
-  expect(cacheStatus({ ...facts, ageMs: 0 })).toBe(status);
-});
 
 test('what the schema does not name does not leave', () => {
   const render = createRenderer(z.object({ id: z.string() }));
