@@ -166,20 +166,15 @@ async function claimedLeads(
 
 /** Another worker has the event. */
 export class LeaseLost extends Error {}
-/** An operator has given the lead back, or a deletion has claimed what an event was to change. */
-export class LeadGone extends Error {}
 /** A deletion came that goes first. What is done is kept, and the turn to write is still there. */
 export class Overtaken extends Error {}
-/** Earlier work on the lead is to be done first. */
-export class LeadBlocked extends Error {
-  /** Time of the next try; ms since the Unix epoch. */
-  readonly retryAt: number;
 
-  constructor(retryAt: number) {
-    super();
-    this.retryAt = retryAt;
-  }
-}
+/** Reason that a lead of the event is not written now. */
+export type NoTurn =
+  /** Earlier work is to be done, or to be seen, first: to be tried again at `retryAt` (ms since the Unix epoch). */
+  | { kind: 'blocked'; retryAt: number }
+  /** An operator has given the lead back, or a deletion has claimed what an event was to change. */
+  | { kind: 'not-held' };
 
 const ASK_AGAIN_MS = SECOND;
 /** The earlier work may become due sooner than it was. */
@@ -193,11 +188,10 @@ export type LeasedLeads = {
   /** Stores what was noted, for the next try. @throws {LeaseLost} @throws {store-unavailable} */
   save(): Promise<void>;
   /**
-   * Waits for the turn to write. @throws {LeaseLost} @throws {LeadGone} @throws {LeadBlocked}
-   * @throws {Overtaken} @throws {store-unavailable}
-   * @throws the signal's reason when it is aborted
+   * Waits for the turn to write; undefined when it has come. @throws {LeaseLost} @throws {Overtaken}
+   * @throws {store-unavailable} @throws the signal's reason when it is aborted
    */
-  turn(number: number): Promise<void>;
+  turn(number: number): Promise<NoTurn | undefined>;
 };
 
 export function openLeads(
@@ -229,13 +223,13 @@ export function openLeads(
       if (await isOvertaken(db, item, now)) throw new Overtaken();
       const dueAt = await blockedUntil({ db, repository }, item, number, now);
       if (dueAt !== undefined)
-        throw new LeadBlocked(
-          Math.min(Math.max(dueAt, now) + ASK_AGAIN_MS, now + ASK_AGAIN_MAX_MS),
-        );
+        return {
+          kind: 'blocked',
+          retryAt: Math.min(Math.max(dueAt, now) + ASK_AGAIN_MS, now + ASK_AGAIN_MAX_MS),
+        };
       const numbers = await leadsUnderLease({ db, repository }, item);
       if (!numbers) throw new LeaseLost();
-      // Given back a moment ago, perhaps: then nothing more is done to it.
-      if (!numbers.includes(number)) throw new LeadGone();
+      return numbers.includes(number) ? undefined : { kind: 'not-held' };
     },
   };
 }

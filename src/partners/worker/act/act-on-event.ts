@@ -15,8 +15,6 @@ import { toReported, settle, type Settlement } from '../settle-event.ts';
 import {
   createOwnComment,
   hasLeadsElsewhere,
-  LeadBlocked,
-  LeadGone,
   type LeasedLeads,
   LeaseLost,
   openLeads,
@@ -147,23 +145,17 @@ async function actAndNote(
   task: Omit<LeadTask, 'turn' | 'keep'>,
 ): Promise<Delay | undefined> {
   const { number } = task.lead;
-  try {
-    const { lead, delay } = await actOnLead(attempt, {
-      ...task,
-      turn: () => leads.turn(number),
-      keep: (changed) => {
-        leads.note(changed);
-        return leads.save();
-      },
-    });
-    leads.note(lead);
-    return delay && classifyForbidden(attempt, number, delay);
-  } catch (error) {
-    if (error instanceof LeadBlocked) return { kind: 'blocked', retryAt: error.retryAt };
-    if (!(error instanceof LeadGone)) throw error;
-    leads.drop(number);
-    return undefined;
-  }
+  const { lead, delay } = await actOnLead(attempt, {
+    ...task,
+    turn: () => leads.turn(number),
+    keep: (changed) => {
+      leads.note(changed);
+      return leads.save();
+    },
+  });
+  if (lead) leads.note(lead);
+  else leads.drop(number);
+  return delay && classifyForbidden(attempt, number, delay);
 }
 
 /** A 403 is this one issue's own, and the repository's after several issues in a row. */

@@ -15,7 +15,7 @@ import { REFUSALS_BELIEVED, writeFields } from './lead-fields.ts';
 import type { Effect, LeadProgress, Todo } from '../work-item.ts';
 import type { EditableIssue, IssueEditor, TrackerRefusal } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
-import type { OwnComment } from '../event-leads.ts';
+import type { NoTurn, OwnComment } from '../event-leads.ts';
 import type { Timing } from '../timing.ts';
 
 const ASK_LIST_AGAIN_MS = MINUTE;
@@ -44,16 +44,14 @@ export type LeadTask = Todo & {
   /** Failures of this try are final. */
   isLastTry: boolean;
   /**
-   * Waits for the turn to write, and makes sure that the event still has the lead. To be called before
-   * what a write depends on is read: people go on with the issue while it waits.
-   * @throws what `LeasedLeads.turn` throws, which ends the work on the lead, or on the event: `act-on-event.ts` says how
+   * Waits for the turn to write, and makes sure that the event still has the lead: undefined when that is so. To be
+   * called before what a write depends on is read: people go on with the issue while it waits.
+   * @throws what `LeasedLeads.turn` throws, which ends the work on the event: `act-on-event.ts` says how
    */
-  turn: () => Promise<void>;
+  turn: () => Promise<NoTurn | undefined>;
   /** Keeps what is known of the lead. @throws when the event is not this worker's any more */
   keep: (lead: LeadProgress) => Promise<void>;
   ownComment: OwnComment;
-  /** The tracker has refused the reason for closing, which must not keep the lead open. */
-  isReasonRefused?: boolean;
 };
 
 /** Reason that a lead stays open for now. */
@@ -61,12 +59,13 @@ export type Delay =
   | Extract<TrackerRefusal, { kind: 'transient' | 'limited' | 'paused' | 'forbidden' }>
   /** Not found: to be looked for again at `retryAt` (ms since the Unix epoch). */
   | { kind: 'missing'; retryAt: number }
-  | Blocked;
+  | Extract<NoTurn, { kind: 'blocked' }>;
 
-/** Earlier work is to be done, or to be seen, first: to be tried again at `retryAt` (ms since the Unix epoch). */
-type Blocked = { kind: 'blocked'; retryAt: number };
+/** Without a lead: the event does not hold it any more. */
+type LeadResult = { lead?: LeadProgress; delay?: Delay };
 
-type LeadResult = { lead: LeadProgress; delay?: Delay };
+/** The issue as it is at the moment when it may be written. */
+type FoundIssue = { issue: EditableIssue; lead: LeadProgress };
 
 /**
  * Does what is still to be done to one issue: deletion, else one write for relabel, close and
@@ -74,18 +73,13 @@ type LeadResult = { lead: LeadProgress; delay?: Delay };
  * any point costs nothing but a repeat.
  */
 export async function actOnLead(writer: LeadWriter, task: LeadTask): Promise<LeadResult> {
-  const { actions } = task;
-  let onTurn = await readOnTurn(writer, task, task.lead);
-  if (onTurn.kind === 'issue' && actions.includes('delete'))
-    onTurn = await tryRemoval(writer, task, onTurn);
-  if (onTurn.kind !== 'issue') return onTurn.result;
-  let { lead } = onTurn;
-  const edited = await editIssue(writer, { ...task, lead }, onTurn.issue);
-  if (edited === 'reason-refused')
-    return actOnLead(writer, { ...task, lead, isReasonRefused: true });
-  if ('refusal' in edited) return resultOf(writer, { ...task, lead }, edited.refusal);
-  const { issue } = edited;
-  lead = noteRemains(task, lead, issue);
+  let found = await readOnTurn(writer, task, task.lead);
+  if ('issue' in found && task.actions.includes('delete'))
+    found = await tryRemoval(writer, task, found);
+  if ('issue' in found) found = await editIssue(writer, task, found);
+  if (!('issue' in found)) return found;
+  const { issue } = found;
+  let lead = noteRemains(task, found.lead, issue);
   const fields = await writeFields(writer, { ...task, lead }, issue);
   ({ lead } = fields);
   if (fields.refusal) return resultOf(writer, { ...task, lead }, transientIfGone(fields.refusal));
@@ -113,27 +107,28 @@ async function countRevisions(
   return revisions;
 }
 
-type FoundIssue = { kind: 'issue'; issue: EditableIssue; lead: LeadProgress };
-type OnTurn = FoundIssue | { kind: 'none'; result: LeadResult };
-
-/** The issue as it is at the moment when it may be written. */
-async function readOnTurn(writer: LeadWriter, task: LeadTask, lead: LeadProgress): Promise<OnTurn> {
-  await task.turn();
-  const read = await writer.editor.read(lead.number);
-  if (read.kind === 'pull-request')
-    return { kind: 'none', result: { lead: failLead(lead, read.kind) } };
-  if (read.kind !== 'issue')
-    return { kind: 'none', result: await resultOf(writer, { ...task, lead }, read) };
+async function readOnTurn(
+  writer: LeadWriter,
+  task: LeadTask,
+  lead: LeadProgress,
+): Promise<FoundIssue | LeadResult> {
+  const read = (await task.turn()) ?? (await writer.editor.read(lead.number));
+  if (read.kind === 'pull-request') return { lead: failLead(lead, read.kind) };
+  if (read.kind !== 'issue') return resultOf(writer, { ...task, lead }, read);
   const { missingSince: _, ...found } = lead;
-  return { kind: 'issue', issue: read.issue, lead: noteRemains(task, found, read.issue) };
+  return { issue: read.issue, lead: noteRemains(task, found, read.issue) };
 }
 
 /** An issue is left where the tracker does not allow its removal: as it is when its turn has come again. */
-async function tryRemoval(writer: LeadWriter, task: LeadTask, found: FoundIssue): Promise<OnTurn> {
+async function tryRemoval(
+  writer: LeadWriter,
+  task: LeadTask,
+  found: FoundIssue,
+): Promise<FoundIssue | LeadResult> {
   const { issue, lead } = found;
   if (lead.removal === 'impossible' || !writer.editor.canRemove()) return found;
   const removed = await removeIssue(writer, { ...task, lead }, issue);
-  if (removed.delay || removed.lead.state !== 'open') return { kind: 'none', result: removed };
+  if (removed.delay || removed.lead?.state !== 'open') return removed;
   return readOnTurn(writer, task, removed.lead);
 }
 
@@ -145,7 +140,8 @@ async function removeIssue(
 ): Promise<LeadResult> {
   // Noted before the call: when the response is lost, an absent issue counts as deleted by us.
   const tried: LeadProgress = { ...task.lead, removal: 'tried' };
-  await task.turn();
+  const noTurn = await task.turn();
+  if (noTurn) return resultOf(writer, task, noTurn);
   await task.keep(tried);
   writer.pacer.noteWrite();
   const removed = await writer.editor.remove(issue.nodeId);
@@ -173,31 +169,38 @@ function removalRefused(
   };
 }
 
-/** The issue with the fields that it has after the write: people go on with them. */
+/**
+ * The issue with the fields that it has after the write: people go on with them. A reason for closing that the tracker
+ * refuses must not keep the lead open: it is closed without one when its turn has come again.
+ */
 async function editIssue(
   writer: LeadWriter,
   task: LeadTask,
-  issue: EditableIssue,
-): Promise<{ issue: EditableIssue } | { refusal: TrackerRefusal } | 'reason-refused'> {
+  found: FoundIssue,
+  hasReason = true,
+): Promise<FoundIssue | LeadResult> {
   const { editor, labels, pacer, refusals } = writer;
+  const { issue, lead } = found;
   const edit = planFor(task, issue, labels);
-  if (!edit) return { issue };
-  if (edit.close && task.isReasonRefused) edit.close = 'without-reason';
+  if (!edit) return found;
+  if (edit.close && !hasReason) edit.close = 'without-reason';
   pacer.noteWrite();
   const edited = await editor.edit(issue.number, edit);
-  if (edited.kind === 'reason-refused') return edited.kind;
-  if (edited.kind !== 'done') return { refusal: transientIfGone(edited) };
+  if (edited.kind === 'reason-refused') {
+    const again = await readOnTurn(writer, task, lead);
+    return 'issue' in again ? editIssue(writer, task, again, false) : again;
+  }
+  if (edited.kind !== 'done') return resultOf(writer, { ...task, lead }, transientIfGone(edited));
   const left = planFor(task, edited.issue, labels);
   if (!left) {
     refusals.noteSuccess();
     const { fieldValues = issue.fieldValues } = edited.issue;
-    return { issue: { ...issue, ...edited.issue, fieldValues, isTouched: issue.isTouched } };
+    return { issue: { ...issue, ...edited.issue, fieldValues, isTouched: issue.isTouched }, lead };
   }
-  if (!left.labels) return { refusal: { kind: 'transient', code: 'not-applied' } };
+  if (!left.labels) return { lead, delay: { kind: 'transient', code: 'not-applied' } };
   const writing = await editor.checkWriting();
-  const refusal =
-    writing.kind === 'paused' ? writing : ({ kind: 'transient', code: 'labels-dropped' } as const);
-  return { refusal };
+  const isPaused = writing.kind === 'paused';
+  return { lead, delay: isPaused ? writing : { kind: 'transient', code: 'labels-dropped' } };
 }
 
 /**
@@ -209,8 +212,9 @@ async function postComment(
   { editor, pacer, refusals, clock, timing }: LeadWriter,
   { lead, turn, ownComment }: LeadTask,
   { marker, text }: NonNullable<Effect['comment']>,
-): Promise<TrackerRefusal | Blocked | 'found-alone' | 'posted'> {
-  await turn();
+): Promise<TrackerRefusal | NoTurn | 'found-alone' | 'posted'> {
+  let noTurn = await turn();
+  if (noTurn) return noTurn;
   const lookedAt = clock.now();
   const found = await editor.findComment(lead.number, marker);
   if (found.kind === 'found') return found.isAlone ? 'found-alone' : 'posted';
@@ -219,7 +223,8 @@ async function postComment(
   if (before && Math.abs(lookedAt - before.triedAt) < timing.replicaLagMs)
     return { kind: 'blocked', retryAt: before.triedAt + timing.replicaLagMs };
   if (before?.isWritten) return 'posted'; // somebody has taken it away since
-  await turn();
+  noTurn = await turn();
+  if (noTurn) return noTurn;
   await ownComment.noteTry(clock.now());
   pacer.noteWrite();
   const posted = await editor.comment(lead.number, text);
@@ -230,14 +235,14 @@ async function postComment(
 }
 
 /** The issue was read a moment ago: whether it is gone since then is for the next read to say. */
-function transientIfGone(refusal: TrackerRefusal): TrackerRefusal {
+function transientIfGone(refusal: TrackerRefusal | NoTurn): TrackerRefusal | NoTurn {
   return refusal.kind === 'gone' ? { kind: 'transient', code: 'not-found' } : refusal;
 }
 
 async function resultOf(
   writer: LeadWriter,
   task: LeadTask,
-  refusal: TrackerRefusal | Blocked,
+  refusal: TrackerRefusal | NoTurn,
 ): Promise<LeadResult> {
   const { lead } = task;
   switch (refusal.kind) {
@@ -253,6 +258,8 @@ async function resultOf(
     case 'paused':
     case 'blocked':
       return { lead, delay: refusal };
+    case 'not-held':
+      return {};
   }
 }
 

@@ -1,5 +1,6 @@
 import { fieldsToClear, fieldsToSet } from './issue-edit.ts';
 import type { EditableIssue, IssueEditor, TrackerRefusal } from './issue-editor.ts';
+import type { NoTurn } from '../event-leads.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import type { Effect, LeadProgress, Todo } from '../work-item.ts';
 
@@ -14,9 +15,13 @@ type FieldWriter = {
 };
 
 /** `turn` and `isLastTry` as in `LeadTask`. */
-type FieldTask = Todo & { lead: LeadProgress; isLastTry: boolean; turn: () => Promise<void> };
+type FieldTask = Todo & {
+  lead: LeadProgress;
+  isLastTry: boolean;
+  turn: () => Promise<NoTurn | undefined>;
+};
 
-type WrittenFields = { lead: LeadProgress; refusal?: TrackerRefusal };
+type WrittenFields = { lead: LeadProgress; refusal?: TrackerRefusal | NoTurn };
 
 /** Clears or sets an issue's typed fields, for a deletion or a rule. */
 export function writeFields(
@@ -40,7 +45,8 @@ async function clearFields(
   const { lead } = task;
   if (lead.fieldsRemain) return { lead };
   for (const { id } of fieldsToClear(issue, task.actions)) {
-    await task.turn();
+    const noTurn = await task.turn();
+    if (noTurn) return { lead, refusal: noTurn };
     pacer.noteWrite();
     const cleared = await editor.clearField(issue.number, id);
     if (cleared.kind === 'forbidden') return clearingRefused(task);
@@ -59,7 +65,8 @@ async function setFields(
 ): Promise<WrittenFields> {
   const wanted = fieldsToSet(issue, effect);
   if (wanted.length === 0) return { lead };
-  await turn();
+  const noTurn = await turn();
+  if (noTurn) return { lead, refusal: noTurn };
   pacer.noteWrite();
   const set = await editor.setFields(issue.number, wanted, issue.fieldValues ?? []);
   if (set.kind === 'forbidden')

@@ -45,7 +45,7 @@ test.each<[string, readonly Action[]]>([
 ])('what people set while %s waited stays', async (_what, actions) => {
   const world = await openDeletions({ adminToken: WRITER });
   const { lead, labels, turns } = await actWhilePeopleWork(world, actions);
-  expect(lead.state).toBe('done');
+  expect(lead?.state).toBe('done');
   expect(labels).toEqual(
     expect.arrayContaining(['deleted-by-partner', `set-while-waiting-${turns}`]),
   );
@@ -57,7 +57,7 @@ test('an edit that goes without a refused reason waits for a turn of its own, an
   const errors = [{ resource: 'Issue', field: 'state_reason', code: 'invalid' }];
   world.tracker.fault({ kind: 'status', status: 422, method: 'PATCH', json: { errors } });
   const { lead, labels, turns } = await actWhilePeopleWork(world, ['relabel', 'close']);
-  expect(lead.state).toBe('done');
+  expect(lead?.state).toBe('done');
   expect(turns).toBe(2);
   expect(labels?.toSorted()).toEqual([
     'deleted-by-partner',
@@ -166,4 +166,26 @@ test('a comment is not written by who lost the event while looking for it', asyn
   });
   await expect(acting).rejects.toThrow(LeaseLost);
   expect(world.tracker.readIssue(number)?.comments).toEqual([]);
+});
+
+test('what came of a lead is kept when other work on it goes first half-way', async () => {
+  const world = await openDeletions({ adminToken: WRITER });
+  const { number } = world.tracker.createIssue(leadIssue());
+  const blocked = { kind: 'blocked', retryAt: 5 } as const;
+  let turns = 0;
+  const { lead, delay } = await actOnLead(depsOf(world), {
+    receiptId: 'r',
+    isLastTry: false,
+    actions: ['delete', 'close', 'comment'],
+    lead: { number, state: 'open' },
+    keep: async () => undefined,
+    ownComment: noComment,
+    turn: async () => {
+      turns += 1;
+      return turns === 4 ? blocked : undefined; // that of the comment
+    },
+  });
+  expect(delay).toEqual(blocked);
+  expect(lead).toMatchObject({ state: 'open', removal: 'impossible' });
+  expect(world.tracker.readIssue(number)).toMatchObject({ state: 'closed', comments: [] });
 });
