@@ -4,7 +4,7 @@ import { isLongerThan, isPlainLine } from '#shared/text/visible.ts';
 
 export const grantActions = ['leads:read', 'catalog:read'] as const;
 
-type GrantAction = (typeof grantActions)[number];
+export type GrantAction = (typeof grantActions)[number];
 
 /**
  * Permission of a consumer. `leads:read`, with `labels`: only of leads that carry all of them.
@@ -20,7 +20,7 @@ const ALL_LEADS: readonly string[] = [];
 
 /** The labels that every lead must carry which the caller sees; none means all leads. @throws {insufficient-scope} */
 export function grantedLabels(grants: readonly Grant[]): readonly string[] {
-  return (grantOf(grants, 'leads:read') ?? refuseWithout('leads:read')).labels ?? ALL_LEADS;
+  return requireGrant(grants, 'leads:read').labels ?? ALL_LEADS;
 }
 
 /** The workspace whose catalog the caller reads. @throws {insufficient-scope} */
@@ -30,6 +30,11 @@ export function grantedWorkspace(grants: readonly Grant[]): string {
 
 export function grantOf(grants: readonly Grant[], action: GrantAction): Grant | undefined {
   return grants.find((grant) => grant.action === action);
+}
+
+/** @throws {insufficient-scope} none is for this action */
+export function requireGrant(grants: readonly Grant[], action: GrantAction): Grant {
+  return grantOf(grants, action) ?? refuseWithout(action);
 }
 
 function refuseWithout(action: GrantAction): never {

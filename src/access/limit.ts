@@ -41,10 +41,10 @@ export function createLimiter(clock: Clock): Limiter {
   };
 }
 
-/** The 429 for a limit that is used up. @throws {quota-exceeded} always */
-export function refuseOverLimit(limit: RateLimit): never {
+/** The 429 for a limit that is used up. */
+export function overLimit(limit: RateLimit): TrackportError {
   const { resetSeconds } = limit;
-  throw new TrackportError('quota-exceeded', {
+  return new TrackportError('quota-exceeded', {
     detail: `The limit of calls per minute is used up. Try again in ${resetSeconds} s.`,
     retryAfterSeconds: resetSeconds,
     limit,

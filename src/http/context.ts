@@ -18,7 +18,7 @@ import type { Log, LogFields } from '#shared/log.ts';
 import type { ProblemPage } from './problems/problem.ts';
 import type { WebhookRefusal } from '#shared/outcomes/refusals.ts';
 import type { KeyHolder } from './auth/key-holder.ts';
-import type { RethrowRefusal } from './auth/refusal-limiter.ts';
+import type { CountRefusal } from './auth/refusal-limiter.ts';
 import type { Backlog } from './responses/backlog.ts';
 import type { Access } from '#access/index.ts';
 import type { Catalog } from '#catalog/index.ts';
@@ -51,7 +51,7 @@ export type HttpContext = {
   clock: Clock;
   log: Log;
   metrics: Registry;
-  rethrowRefusal: RethrowRefusal;
+  countRefusal: CountRefusal;
   /** All areas read bodies by it, so that one budget holds for all of them. */
   readBody: ReadBody;
   backlog: Backlog;

@@ -32,7 +32,7 @@ export type RouteDescription = {
   operationId: string;
   summary: string;
   description?: string;
-  /** The scope that a bearer token must have: the hooks of `requireBearer` and `requireCatalogAccess` refuse by it. */
+  /** The scope that a bearer token must have. */
   scope?: Scope;
   /** Of several, one will do. Default: with a scope a bearer token, else no credential is needed. */
   security?: SecurityScheme | readonly SecurityScheme[];
@@ -87,7 +87,7 @@ export function describeRoute<const R extends RequestSchemas, const S extends Ro
   const bodies = Object.entries(described.ok).filter(([, { schema }]) => schema);
   return {
     bodyLimit,
-    config: { freeQuery, isRoutine, sends, described },
+    config: { freeQuery, isRoutine, sends, scope: rest.scope, described },
     schema: {
       ...(request as R),
       response: Object.fromEntries(
@@ -118,7 +118,9 @@ declare module 'fastify' {
     isRoutine?: boolean;
     /** It responds while the service is overloaded or stopping, too. */
     isOperation?: boolean;
-    /** Which credential it takes, and all else that openapi.json says of it. */
+    /** The scope that a bearer token must have: `requireBearer` and `requireCatalogAccess` refuse by it. */
+    scope?: Scope;
+    /** All that openapi.json says of it. */
     described?: RouteDescription;
   }
 }

@@ -181,9 +181,9 @@ export function createServer(options: ServerOptions): { app: HttpApp; context: H
     app.server.emit('request', request, response),
   );
   continueWhenRead(app.server);
-  const rethrowRefusal = createRefusalLimiter(clock, options.refusedPerMinute);
+  const countRefusal = createRefusalLimiter(clock, options.refusedPerMinute);
   const backlog = createBacklog();
-  const tools = { publicUrl, clock, log, metrics, rethrowRefusal, readBody, backlog };
+  const tools = { publicUrl, clock, log, metrics, countRefusal, readBody, backlog };
   return { app, context: { ...tools, problemPages, earlyErrors } };
 }
 

@@ -12,7 +12,7 @@ import type { BearerContext, HttpApp } from '../context.ts';
 import { headerValues } from '../requests/headers.ts';
 
 /**
- * Every route of the area needs a token with the scope that its description names. The credential is
+ * Every route of the area needs a token with the scope that it names. The credential is
  * checked before anything else of the request is looked at.
  */
 export function requireBearer(app: HttpApp, context: BearerContext): void {
@@ -25,14 +25,14 @@ export function requireBearer(app: HttpApp, context: BearerContext): void {
  * @throws {unauthorized} @throws {insufficient-scope} @throws {identity-provider-unavailable}
  */
 export async function authorizeBearer(
-  { verifier, rethrowRefusal }: BearerContext,
+  { verifier, countRefusal }: BearerContext,
   request: FastifyRequest,
 ): Promise<void> {
-  const scope = request.routeOptions.config.described?.scope;
+  const scope = request.routeOptions.config.scope;
   if (scope === undefined) throw new Error('a bearer-protected route names no scope');
-  const token = await authenticateBearer(verifier, request).catch((error: unknown) =>
-    rethrowRefusal(request.ip, error),
-  );
+  const token = await authenticateBearer(verifier, request).catch((error: unknown) => {
+    throw countRefusal(request.ip, error);
+  });
   requireScope(token, scope);
   request.token = token;
   request.logFacts = tokenLogFields(token);

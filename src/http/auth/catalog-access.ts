@@ -14,12 +14,12 @@ import { admitKey } from './key-access.ts';
  */
 export function requireCatalogAccess(app: HttpApp, context: BearerContext): void {
   const byKey = async (exchange: Exchange): Promise<void> => {
-    await admitKey(context, exchange, ({ grants }) => grantedWorkspace(grants));
+    await admitKey(context, exchange, 'catalog:read');
     await context.backlog.reserve(exchange.request, MADE_BYTES);
   };
   app.addHook('onRequest', async (request, reply) => {
     const byToken = (): Promise<void> => authorizeBearer(context, request);
-    if (request.routeOptions.config.described?.scope !== 'catalog:read') return byToken();
+    if (request.routeOptions.config.scope !== 'catalog:read') return byToken();
     const { authorization, 'x-api-key': key } = request.headers;
     const isByKey = authorization === undefined && key !== undefined;
     await (isByKey ? byKey({ request, reply }) : byToken()).catch(challengeForBoth);

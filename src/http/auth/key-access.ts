@@ -1,40 +1,40 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { endsSoon } from '#access/keys/key-rules.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
-import { refuseOverLimit } from '#access/limit.ts';
+import { overLimit } from '#access/limit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { AreaContext, Exchange, HttpApp } from '../context.ts';
 import { rateLimitHeaders } from '../responses/headers.ts';
 import { keyHolderOf } from './key-holder.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { grantedLabels } from '#access/grant.ts';
+import { type GrantAction, grantedLabels, requireGrant } from '#access/grant.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { memoize } from '#shared/caching.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 
 /**
- * Lets the holder of a key in: who it is, then its quota, then whether it may come here. A call without the grant uses
- * up quota as well, so that nobody can ask without end. From here on the response says what is left of the quota, and when the
- * key expires, if that is within 30 days.
+ * Lets the holder of a key in: who it is, then its quota, then whether it has a grant for `action`. A call without one
+ * uses up quota as well, so that nobody can ask without end. From here on the response says what is left of the quota,
+ * and when the key expires, if that is within 30 days.
  * @throws {unauthorized} @throws {quota-exceeded} too many calls, or bad keys
- * @throws {store-unavailable} and what `requireGrant` throws
+ * @throws {insufficient-scope} @throws {store-unavailable}
  */
 export async function admitKey(
-  { access, rethrowRefusal, clock }: AreaContext,
+  { access, countRefusal, clock }: AreaContext,
   { request, reply }: Exchange,
-  requireGrant?: (principal: ConsumerPrincipal) => void,
+  action?: GrantAction,
 ): Promise<void> {
-  const principal = await access
-    .authenticate(keyOf(request))
-    .catch((error: unknown) => rethrowRefusal(request.ip, error));
+  const principal = await access.authenticate(keyOf(request)).catch((error: unknown) => {
+    throw countRefusal(request.ip, error);
+  });
   const { consumerId, keyId } = principal;
   request.logFacts = { consumerId, keyId };
   announceExpiry(reply, principal, clock);
   const quota = access.countCall(principal);
   reply.headers(rateLimitHeaders(quota));
-  if (quota.isExceeded) refuseOverLimit(quota);
-  requireGrant?.(principal);
+  if (quota.isExceeded) throw overLimit(quota);
+  if (action) requireGrant(principal.grants, action);
   request.keyHolder = { principal, limitPerMinute: quota.limitPerMinute };
 }
 
@@ -66,9 +66,8 @@ const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visib
  */
 export function admitLeadReaders(app: HttpApp, context: AreaContext): void {
   const turn = createTurns(ADMITTED_A_TURN);
-  const requireGrant = ({ grants }: ConsumerPrincipal) => void grantedLabels(grants);
   app.addHook('onRequest', (request, reply) =>
-    turn().then(() => admitKey(context, { request, reply }, requireGrant)),
+    turn().then(() => admitKey(context, { request, reply }, 'leads:read')),
   );
 }
 

@@ -99,7 +99,7 @@ type Refusal = { verifiedAddress?: string } & (
 
 /** @throws {unauthorized} @throws {quota-exceeded} the address had too many requests refused */
 function refuseRequest(
-  { rethrowRefusal, partnerMetrics, partners }: PartnerArea,
+  { countRefusal, partnerMetrics, partners }: PartnerArea,
   request: FastifyRequest,
   { partner, reason, verifiedAddress }: Refusal,
 ): never {
@@ -111,7 +111,7 @@ function refuseRequest(
     refusal: reason,
     verifiedAddress,
   };
-  return rethrowRefusal(request.ip, unverifiedSignature());
+  throw countRefusal(request.ip, unverifiedSignature());
 }
 
 /** The address that the partner has used, as far as we know. */

@@ -1,23 +1,21 @@
 import { isIPv6 } from 'node:net';
-import { createLimiter, refuseOverLimit } from '#access/limit.ts';
+import { createLimiter, overLimit } from '#access/limit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 
 /**
- * Counts refused credentials by address, so that guessing is slow. Passes an `unauthorized` on, or `quota-exceeded` in
- * its place once the address has used up its share of the minute; anything else is passed on uncounted.
+ * Counts refused credentials by address, so that guessing is slow. Returns what is to be thrown: an `unauthorized` as it
+ * is, or `quota-exceeded` in its place once the address has used up its share of the minute; anything else uncounted.
  */
-export type RethrowRefusal = (address: string, error: unknown) => never;
+export type CountRefusal = (address: string, error: unknown) => unknown;
 
 /** Allows so many refusals an address and minute. */
-export function createRefusalLimiter(clock: Clock, refusedPerMinute: number): RethrowRefusal {
+export function createRefusalLimiter(clock: Clock, refusedPerMinute: number): CountRefusal {
   const limiter = createLimiter(clock);
   return (address, error) => {
-    if (isTrackportError(error, 'unauthorized')) {
-      const state = limiter.take(groupOf(address), refusedPerMinute);
-      if (state.isExceeded) refuseOverLimit(state);
-    }
-    throw error;
+    if (!isTrackportError(error, 'unauthorized')) return error;
+    const state = limiter.take(groupOf(address), refusedPerMinute);
+    return state.isExceeded ? overLimit(state) : error;
   };
 }
 

@@ -23,7 +23,7 @@ const DELIVERY_ID = /^[0-9A-Za-z-]{1,64}$/;
  * @see https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
  */
 export function githubWebhookRoutes(app: HttpApp, context: AreaContext): void {
-  const { log, rethrowRefusal, trackerWebhook } = context;
+  const { log, countRefusal, trackerWebhook } = context;
   const work = (event: TrackerEvent): void => {
     try {
       trackerWebhook.onTrackerEvent(event);
@@ -50,19 +50,19 @@ export function githubWebhookRoutes(app: HttpApp, context: AreaContext): void {
       signature: textOf(headers['x-hub-signature-256']),
       rawBody: rawBodyOf(request),
     };
-    const event = await trackerWebhook
-      .verify(delivery)
-      .catch((error: unknown) => rethrowRefusal(request.ip, error));
+    const event = await trackerWebhook.verify(delivery).catch((error: unknown) => {
+      throw countRefusal(request.ip, error);
+    });
     if (event.kind !== 'ignored') void setImmediate(event).then(work); // the response goes out first
     return reply.code(202).send({ accepted: true });
   });
 }
 
 /** Refuses before the body is read what no body could mend. */
-function refuseUnsigned({ rethrowRefusal }: AreaContext, request: FastifyRequest): void {
+function refuseUnsigned({ countRefusal }: AreaContext, request: FastifyRequest): void {
   const { 'content-type': type, 'x-hub-signature-256': signature } = request.headers;
   if (type !== undefined || (declaredBytes(request) ?? 0) > 0) requireJson(request);
-  if (!isSignature(signature)) rethrowRefusal(request.ip, unsignedDelivery());
+  if (!isSignature(signature)) throw countRefusal(request.ip, unsignedDelivery());
 }
 
 function textOf(header: string | string[] | undefined): string | undefined {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createLimiter, refuseOverLimit } from '#access/limit.ts';
+import { createLimiter, overLimit } from '#access/limit.ts';
 import type { Acceptance } from '#partners/intake/new-receipt.ts';
 import { isLoggableId, PARTNER_ID } from '#shared/ids.ts';
 import type { Partner } from '#partners/partner.ts';
@@ -7,7 +7,7 @@ import { type PartnerPath, partnerPaths } from '#partners/receipts/receipt.ts';
 import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
 import { type AreaContext, type EarlyRequest, type HttpApp, hangUpOf } from '../context.ts';
 import { acceptRawJson, rawBodyOf } from '../requests/body.ts';
-import type { RethrowRefusal } from '../auth/refusal-limiter.ts';
+import type { CountRefusal } from '../auth/refusal-limiter.ts';
 import { createPartnerMetrics } from '../telemetry/partner-metrics.ts';
 import { JSON_MEDIA_TYPE, rateLimitHeaders } from '../responses/headers.ts';
 import { routedPath } from '../requests/paths.ts';
@@ -40,7 +40,7 @@ export function partnerRoutes(app: HttpApp, context: AreaContext): void {
     partnerMetrics: createPartnerMetrics(context.partnerRegistry),
     limiter: createLimiter(context.clock),
   };
-  context.earlyErrors.add((request, error) => asRefusal(context.rethrowRefusal, request, error));
+  context.earlyErrors.add((request, error) => asRefusal(context.countRefusal, request, error));
   acceptRawJson(app, context.readBody, ANY_JSON_TYPE);
   app.addHook('onRequest', async (request, reply) => {
     echoCorrelationId(request, reply);
@@ -54,14 +54,10 @@ export function partnerRoutes(app: HttpApp, context: AreaContext): void {
  * A partner id that the framework itself refuses (bad escapes, overlong) is one of another shape:
  * `unauthorized` in place of `error`, which stays for all other paths.
  */
-function asRefusal(rethrowRefusal: RethrowRefusal, request: EarlyRequest, error: unknown): unknown {
+function asRefusal(countRefusal: CountRefusal, request: EarlyRequest, error: unknown): unknown {
   const path = routedPath(request.raw.url ?? '');
   if (request.method !== 'POST' || !DELIVERY_PATH.test(path)) return error;
-  try {
-    return rethrowRefusal(request.ip, unverifiedSignature());
-  } catch (refusal) {
-    return refusal;
-  }
+  return countRefusal(request.ip, unverifiedSignature());
 }
 
 function addDeliveryRoute(app: HttpApp, area: PartnerArea, path: PartnerPath): void {
@@ -105,7 +101,7 @@ function limitRequests(
   if (!quota.isExceeded) return;
   partnerMetrics.refused(partner.id, 'limit');
   partners.recordRefusal(partner, 'limit');
-  refuseOverLimit(quota);
+  throw overLimit(quota);
 }
 
 function respond(request: FastifyRequest, reply: FastifyReply, accepted: Acceptance) {

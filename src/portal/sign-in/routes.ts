@@ -116,7 +116,7 @@ async function withFailurePage<T>(
   } catch (error) {
     if (!(error instanceof SignInFailure)) throw error;
     request.logFacts = { ...request.logFacts, signIn: error.kind, reason: error.reason };
-    if (error.kind !== 'unavailable' || error.isFromBrowser) countRefusal(context, request);
+    if (error.kind !== 'unavailable' || error.isFromBrowser) countFailure(context, request);
     const { status, document, retryAfterSeconds } = failedPage(context, error, request.id);
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
     return sendDocument(reply, document, status);
@@ -124,12 +124,9 @@ async function withFailurePage<T>(
 }
 
 /** @throws {quota-exceeded} for one who tries again and again */
-function countRefusal({ rethrowRefusal }: PortalContext, { ip }: FastifyRequest): void {
-  try {
-    rethrowRefusal(ip, refusedToken());
-  } catch (error) {
-    if (!isTrackportError(error, 'unauthorized')) throw error;
-  }
+function countFailure({ countRefusal }: PortalContext, { ip }: FastifyRequest): void {
+  const refusal = countRefusal(ip, refusedToken());
+  if (!isTrackportError(refusal, 'unauthorized')) throw refusal;
 }
 
 function queryOf({ query }: FastifyRequest): Record<string, unknown> {

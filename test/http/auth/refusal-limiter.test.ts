@@ -7,13 +7,10 @@ const refusal = new TrackportError('unauthorized');
 
 function setUp(limitPerMinute = 1) {
   const clock = createFakeClock();
-  const rethrowRefusal = createRefusalLimiter(clock, limitPerMinute);
+  const countRefusal = createRefusalLimiter(clock, limitPerMinute);
   const codeFor = (address: string, error: unknown = refusal): string => {
-    try {
-      return rethrowRefusal(address, error);
-    } catch (thrown) {
-      return isTrackportError(thrown) ? thrown.code : String(thrown);
-    }
+    const thrown = countRefusal(address, error);
+    return isTrackportError(thrown) ? thrown.code : String(thrown);
   };
   return { clock, codeFor };
 }
