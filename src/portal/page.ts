@@ -80,7 +80,7 @@ export type PortalPerson = {
   scopes: readonly string[];
   /** Bound to the session; every form carries it as `formToken`. */
   formToken: string;
-  /** New with every page whose form is done once: when that is sent twice, it is known again by this. */
+  /** New with every page of an idempotent action: when its form is sent twice, it is known again by this. */
   formId?: string | undefined;
   /** End of the session without another use; milliseconds since the Unix epoch. */
   sessionEndsMs: number;

@@ -9,7 +9,7 @@ import type { Scope } from '#access/tokens.ts';
 import { actorOf } from '#http/auth/bearer.ts';
 import { hangUpOf, type HttpApp } from '#http/context.ts';
 import type { Actor } from '#shared/audit.ts';
-import { isTrackportError, TrackportError } from '#shared/errors.ts';
+import { type FieldProblem, isTrackportError, TrackportError } from '#shared/errors.ts';
 import { problems } from '#shared/outcomes/problems.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalPage } from '../page.ts';
@@ -30,7 +30,6 @@ import {
   requireActor,
   schemaOf,
   sessionOf,
-  toFormWords,
 } from './portal-request.ts';
 import { ONCE_PARAMETER, PORTAL_HEADERS, PORTAL_ROUTE, sendPage } from './send-page.ts';
 
@@ -57,10 +56,10 @@ type Action<
   /** Default 64 KiB. */
   formBytesMax?: number;
   /**
-   * A form that is sent twice, as by a second click, is done once, and both lead to the same page: for
+   * A form that is sent twice, as by a second click, counts as one, and both lead to the same page: for
    * what shows a secret.
    */
-  isDoneOnce?: true;
+  isIdempotent?: true;
   /** The page with the form, at the same address. A form that did not fit stands on it again. */
   page?: Show<Params, Query>;
   /** In place of `page`: what is confirmed there, or a page why nothing can be done. */
@@ -88,16 +87,16 @@ export function action<
   Params extends z.ZodType = NoFields,
   Query extends z.ZodType = NoFields,
 >(given: Action<Form, Params, Query>): PortalRoute {
-  const { path, scope, isDoneOnce = false, confirm } = given;
+  const { path, scope, isIdempotent = false, confirm } = given;
   const show = confirm ? confirmationPage(confirm) : given.page;
   return {
     path,
     scope,
     methods: show ? ['GET', 'POST'] : ['POST'],
-    isDoneOnce,
+    isIdempotent,
     add: (app, context) => {
       if (show) addPageRoute(app, context, { ...given, show });
-      addActionRoute(app, context, show ? { onProblems: show, ...given } : given);
+      addActionRoute(app, context, { ...given, onProblems: given.onProblems ?? show });
     },
   };
 }
@@ -131,14 +130,14 @@ const FORM_STATUSES: ReadonlySet<number> = new Set([400, 409, 412, 422]);
 async function runAction<Form extends z.ZodType, Params extends z.ZodType, Query extends z.ZodType>(
   context: PortalContext,
   request: FastifyRequest,
-  { isDoneOnce, onProblems, run, ...schemas }: Action<Form, Params, Query>,
+  { isIdempotent, onProblems, run, ...schemas }: Action<Form, Params, Query>,
 ): Promise<Outcome> {
   const isStale = isOfEarlierSession(context, request, onProblems !== undefined);
   const session = sessionOf(request);
   const typed = fieldsOf(request);
   const { seen } = typed;
   const seenBefore = isStale && typeof seen === 'string' ? seen : undefined;
-  const opened = openRequest(context, request, { params: schemaOf(schemas.params), isDoneOnce });
+  const opened = openRequest(context, request, { params: schemaOf(schemas.params), isIdempotent });
   const sent = { ...opened, typed, seenBefore, query: queryOf({}, schemaOf(schemas.query)) };
   const back = async (error: TrackportError): Promise<Outcome> => {
     if (!onProblems || !FORM_STATUSES.has(problems[error.code].status)) throw error;
@@ -158,11 +157,16 @@ async function runAction<Form extends z.ZodType, Params extends z.ZodType, Query
     return locationOf(context, session, result);
   };
   try {
-    return { location: await (isDoneOnce ? doOnce(context, request, work) : work()) };
+    return { location: await (isIdempotent ? doIdempotently(context, request, work) : work()) };
   } catch (error) {
     if (isTrackportError(error)) return back(error);
     throw error;
   }
+}
+
+/** A field of a form has its label before it: whole sentences do without the name in the code. */
+function toFormWords(problem: FieldProblem): FieldProblem {
+  return { ...problem, detail: problem.detail.replace(/^`[^`]*`: (?=\p{Lu})/u, '') };
 }
 
 /**
@@ -209,7 +213,7 @@ const FORM_ID = /^[\w-]{22}$/;
  * made stands in its list, without a secret that anybody saw. A form without an id is done each time.
  * @throws what `work` throws
  */
-async function doOnce(
+async function doIdempotently(
   { idempotency }: PortalContext,
   request: FastifyRequest,
   work: () => Promise<string>,
@@ -222,9 +226,10 @@ async function doOnce(
   const { response } = await idempotency.respond(
     { workspaceId, principal: sender, route: `POST ${request.url}`, key: formId, payload },
     {
-      work: async () => ({ status: 303, headers: {}, body: await work() }),
+      work: async () => ({ status: 303, headers: { location: await work() }, body: '' }),
       waitsForFirst: true,
     },
   );
-  return response.body;
+  const { location = '' } = response.headers;
+  return location;
 }

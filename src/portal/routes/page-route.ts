@@ -35,7 +35,7 @@ export type PortalRoute = {
   path: string;
   scope: Scope | undefined;
   methods: readonly ('GET' | 'POST')[];
-  isDoneOnce?: boolean;
+  isIdempotent?: boolean;
   add: (app: HttpApp, context: PortalContext) => void;
 };
 
@@ -65,13 +65,13 @@ export function page<Params extends z.ZodType = NoFields, Query extends z.ZodTyp
 
 type WithForm = {
   /** Of the action whose form stands on the page. */
-  isDoneOnce?: boolean;
+  isIdempotent?: boolean;
 };
 
 export function addPageRoute<Params extends z.ZodType, Query extends z.ZodType>(
   app: HttpApp,
   context: PortalContext,
-  { path, scope, isList, show, isDoneOnce, ...schemas }: Page<Params, Query> & WithForm,
+  { path, scope, isList, show, isIdempotent, ...schemas }: Page<Params, Query> & WithForm,
 ): void {
   const { sessions } = context;
   const [params, query] = [schemaOf(schemas.params), schemaOf(schemas.query)];
@@ -89,7 +89,7 @@ export function addPageRoute<Params extends z.ZodType, Query extends z.ZodType>(
     const away = isToConfirm ? await confirmAtIssuer(context, { request, reply }) : undefined;
     if (away) return away;
     if (scope !== undefined) requireScope(session.principal, scope);
-    const opened = openRequest(context, request, { params, isDoneOnce });
+    const opened = openRequest(context, request, { params, isIdempotent });
     const showWith = (more: HeldForm & { query: z.output<Query> }) =>
       show(context, { ...opened, ...more });
     const shown = isList

@@ -8,7 +8,7 @@ import type { PortalContext } from '../context.ts';
 import type { PortalPerson } from '../page.ts';
 import type { HeldForm } from '../shell/forms.ts';
 import type { Viewer } from '../shell/times.ts';
-import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
 import { checkFields, type Part, PROBLEMS_MAX } from '#shared/field-problems.ts';
 
 /** A request as pages get it, when they are opened and when a form on them came back. */
@@ -107,10 +107,10 @@ export type PageSchemas<Params extends z.ZodType, Query extends z.ZodType> = {
 export function openRequest<Params extends z.ZodType>(
   context: PortalContext,
   request: FastifyRequest,
-  { params, isDoneOnce = false }: { params: Params; isDoneOnce?: boolean | undefined },
+  { params, isIdempotent = false }: { params: Params; isIdempotent?: boolean | undefined },
 ) {
   const person = personOf(context, sessionOf(request));
-  const formId = isDoneOnce ? randomBytes(16).toString('base64url') : undefined;
+  const formId = isIdempotent ? randomBytes(16).toString('base64url') : undefined;
   return {
     person: { ...person, formId },
     viewer: viewerOf(context),
@@ -174,9 +174,7 @@ export function checkInput<S extends z.ZodType>(
   given: unknown,
 ): ReturnType<typeof checkFields<S>> {
   const checked = checkFields(schema, part, given);
-  if ('value' in checked) return checked;
-  const problems = checked.problems.slice(0, PROBLEMS_MAX);
-  return { problems: part === 'body' ? problems.map(toFormWords) : problems };
+  return 'value' in checked ? checked : { problems: checked.problems.slice(0, PROBLEMS_MAX) };
 }
 
 export type Search = Readonly<Record<string, unknown>>;
@@ -185,11 +183,6 @@ export type Search = Readonly<Record<string, unknown>>;
 export function queryOf<Query extends z.ZodType>(given: Search, schema: Query): z.output<Query> {
   const checked = checkInput(schema, 'querystring', given);
   return 'value' in checked ? checked.value : refuse(checked.problems);
-}
-
-/** A field of a form has its label before it: whole sentences do without the name in the code. */
-export function toFormWords(problem: FieldProblem): FieldProblem {
-  return { ...problem, detail: problem.detail.replace(/^`[^`]*`: (?=\p{Lu})/u, '') };
 }
 
 /** A path that no object can have is one where nothing is. @throws {not-found} */

@@ -10,7 +10,7 @@ import { problemOf } from './notice.ts';
 
 /** The hidden field by which a form is known to be of its session. */
 export const FORM_TOKEN_FIELD = 'formToken';
-/** The hidden field by which a form that is sent twice is done once. */
+/** The hidden field by which a form that is sent twice is known again. */
 export const FORM_ID_FIELD = 'formId';
 
 export type PostForm = {

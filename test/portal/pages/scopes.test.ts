@@ -74,8 +74,8 @@ test('every page and action asks for its scope, and what shows a secret is done 
     if (methods.includes('POST')) found.actions[path] = scope;
   }
   expect(found).toEqual({ pages, actions });
-  const doneOnce = portalPages.filter(({ isDoneOnce }) => isDoneOnce).map(({ path }) => path);
-  expect(doneOnce.toSorted()).toEqual([
+  const idempotent = portalPages.filter(({ isIdempotent }) => isIdempotent).map(({ path }) => path);
+  expect(idempotent.toSorted()).toEqual([
     `${KEY}/rotate`,
     '/portal/consumers/:id/keys/new',
     '/portal/consumers/new',

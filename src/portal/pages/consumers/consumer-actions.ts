@@ -163,7 +163,7 @@ const addKeyAction = action({
   path: consumerPath(':id', 'keys', 'new'),
   ...ofConsumer,
   form: z.object({ lifetime }),
-  isDoneOnce: true,
+  isIdempotent: true,
   confirm: async (context, request) => ({
     ...frameOf(await readOpen(context, request.params.id)),
     title: 'Add a key',
@@ -210,7 +210,7 @@ const rotateKeyAction = action({
   path: consumerPath(':id', 'keys', ':keyId', 'rotate'),
   ...ofKey,
   form: z.object({ overlap }),
-  isDoneOnce: true,
+  isIdempotent: true,
   confirm: async (context, request) => {
     const { consumer, key } = await readActiveKey(context, request);
     const { keyId, expiresAt } = key;
