@@ -59,14 +59,15 @@ export const lifetime = z
   )
   .transform((days) => (days === '' ? undefined : Number(days) * DAY));
 
+const LIMIT_RULE = `Calls per minute are a whole number from 1 to ${count(LIMIT_PER_MINUTE_MAX)}.`;
+
+/** Undefined where nothing was typed. */
 export const limitPerMinute = z
   .string()
   .trim()
-  .regex(
-    /^(0*[1-9]\d{0,6})?$/,
-    `Calls per minute are a whole number from 1 to ${LIMIT_PER_MINUTE_MAX}.`,
-  )
-  .transform((digits) => (digits === '' ? undefined : Number(digits)));
+  .regex(/^\d*$/, LIMIT_RULE)
+  .transform((digits) => (digits === '' ? undefined : Number(digits)))
+  .refine((limit = 1) => limit >= 1 && limit <= LIMIT_PER_MINUTE_MAX, LIMIT_RULE);
 
 export const name = z
   .string('Give it a name.')

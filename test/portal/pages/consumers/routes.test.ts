@@ -65,6 +65,9 @@ describe('a consumer', () => {
     expect(wrong.body).toContain('Give it a name.');
     expect(wrong.body).toContain('href="#limitPerMinute"');
     expect(wrong.body).not.toContain('`name`');
+    const fast = await admin.post('/portal/consumers/new', { ...form, limitPerMinute: '5000000' });
+    for (const { body } of [wrong, fast])
+      expect(body).toContain('Calls per minute are a whole number from 1 to 1,000,000.');
     await onlyConsumer(access);
   });
 
