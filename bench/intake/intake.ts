@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { createPublicServer } from '#http/server.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
-import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
+import { adoptRepository, putEntries } from '#leads/directory/write-directory.ts';
 import { emailsIn } from '#leads/model/identity.ts';
 import type { DirectoryStore } from '#leads/lead-store.ts';
 import { createPartners } from '#partners/index.ts';
@@ -93,7 +93,7 @@ const directoryKey = createSecretKey(Buffer.alloc(32, 2));
 
 /** A lead for each of the people whose deletions are sent. */
 async function fillDirectory(store: DirectoryStore, people: number): Promise<void> {
-  await openDirectory(store, 1, { rules: Buffer.from('rules'), at: 0 });
+  await adoptRepository(store, 1, { rules: Buffer.from('rules'), at: 0 });
   for (let from = 1; from <= people; from += PAGE) {
     const page = Array.from({ length: Math.min(PAGE, people - from + 1) }, (_, at) => from + at);
     await putEntries(

@@ -102,10 +102,10 @@ export function createTracker(options: TrackerOptions): Tracker {
       onExchange,
       cut,
     });
-  const watched = (credential: TrackerCredential): TrackerClient =>
+  const watchedClientFor = (credential: TrackerCredential): TrackerClient =>
     watchCredential(clientFor(credential), watch);
   const main = settings.derive<Held>(({ tracker }, former) =>
-    hold(watched, credentialOf(tracker.auth), former),
+    hold(watchedClientFor, credentialOf(tracker.auth), former),
   );
   const admin = settings.derive<Held | undefined>(
     ({ tracker: { adminToken } }, former) =>
@@ -116,7 +116,7 @@ export function createTracker(options: TrackerOptions): Tracker {
     createRepository(client, parseRepositoryName(name), clock),
     watch,
   );
-  const leadTracker = watch.watch(createLeadTracker(client, repository));
+  const leadTracker = watch.noteCalls(createLeadTracker(client, repository));
   return {
     client,
     adminClient: () => admin()?.client,

@@ -47,6 +47,6 @@ test('instances on PostgreSQL tell each other', async () => {
   await other.follow({ onChange: (change) => heard.push(change), onGap: () => undefined });
   one.publish(EVERYTHING);
   await one.settled();
-  await other.catchUp();
+  await other.becomeCurrent();
   expect(heard).toEqual([EVERYTHING]);
 });

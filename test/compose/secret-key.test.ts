@@ -10,7 +10,7 @@ import { loadConfig } from '#config/load.ts';
 import { ConfigError } from '#config/problems.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { readDirectoryState, readUpdatedAt } from '#leads/directory/directory-view.ts';
-import { completeCrawl, openDirectory, putCrawled } from '#leads/directory/write-directory.ts';
+import { completeCrawl, adoptRepository, putCrawled } from '#leads/directory/write-directory.ts';
 import { readClaim } from '#leads/claims/claimed-leads.ts';
 import { hashIdentity, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -81,7 +81,7 @@ async function fill({ database, leadsBy, ...store }: Store) {
   const leads = leadsBy(clock);
   const key = store.directoryKey;
   const hash = hashIdentity(key, email('ada@example.com'));
-  await openDirectory(leads, 1, { rules: rulesCheckOf(leadRules, key), at: NOW });
+  await adoptRepository(leads, 1, { rules: rulesCheckOf(leadRules, key), at: NOW });
   const identities = [{ kind: 'email' as const, hash }];
   await putCrawled(leads, [{ ...entry(7), identities }], NOW);
   await completeCrawl(leads, NOW);
@@ -179,7 +179,7 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     expect(await acceptEvent(receiptsIn(database), repeat)).not.toBe(receiptId);
     expect(await readUpdatedAt(leads, 7)).toBeDefined();
     const rules = rulesCheckOf(leadRules, deriveKey(Buffer.alloc(32, 1), 'directory'));
-    await openDirectory(leads, 1, { rules, at: NOW });
+    await adoptRepository(leads, 1, { rules, at: NOW });
     expect(await readDirectoryState(leads)).toMatchObject({ isCrawling: true, crawl: 2 });
     expect(await readDirectoryState(leads)).not.toHaveProperty('completedAt');
   });

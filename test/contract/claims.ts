@@ -6,7 +6,7 @@ import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-leads.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { type TestClaims } from '../support/claims.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
-import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
+import { adoptRepository, putEntries } from '#leads/directory/write-directory.ts';
 
 /** Leads that an event claims, by default event 1 at instant 0. */
 export type TestClaim = {
@@ -54,7 +54,7 @@ export function describeClaims(engine: string, open: Open): void {
     const fixture = await open();
     const { directory } = fixture;
     const openAs = (repositoryId: number): Promise<void> =>
-      openDirectory(directory, repositoryId, {
+      adoptRepository(directory, repositoryId, {
         rules: rulesCheckOf(leadRules, directoryKey),
         at: 0,
       });

@@ -7,7 +7,7 @@ import { email } from '../support/identities.ts';
 import {
   completeCrawl,
   noteMoved,
-  openDirectory,
+  adoptRepository,
   putCaughtUp,
   putCrawled,
   putEntries,
@@ -56,13 +56,13 @@ export function describeLeadDirectory(engine: string, open: Open): void {
       await completeCrawl(directory, 5);
       expect(await readRepositoryId(directory.db, directory.repository)).toBeUndefined();
       expect(await readDirectoryState(directory)).toBeUndefined();
-      await openDirectory(directory, REPOSITORY_ID, { rules: checks, at: 0 });
+      await adoptRepository(directory, REPOSITORY_ID, { rules: checks, at: 0 });
       expect(await isKnown(directory, 1)).toBe(false);
       expect(await fixture.find(hash(ADA))).toEqual([]);
     });
 
     test('is crawled from its opening on, until the crawl is complete', async () => {
-      await openDirectory(directory, REPOSITORY_ID, { rules: checks, at: 7 });
+      await adoptRepository(directory, REPOSITORY_ID, { rules: checks, at: 7 });
       const started = { crawl: 1, isCrawling: true, startedAt: 7, issues: 0, reached: 0 };
       expect(await readDirectoryState(directory)).toEqual({ ...started, caughtUpTo: 0 });
       await putCrawled(directory, [entry(1), entry(2)], 50);
@@ -82,12 +82,12 @@ export function describeLeadDirectory(engine: string, open: Open): void {
     });
 
     test('keeps its rows whenever it is opened, and is crawled anew for other rules', async () => {
-      await openDirectory(directory, REPOSITORY_ID, { rules: checks, at: 0 });
+      await adoptRepository(directory, REPOSITORY_ID, { rules: checks, at: 0 });
       await putEntries(directory, [entry(1, { identities: [ADA] })]);
-      await openDirectory(directory, REPOSITORY_ID, { rules: checks, at: 5 });
+      await adoptRepository(directory, REPOSITORY_ID, { rules: checks, at: 5 });
       expect(await fixture.find(hash(ADA))).toEqual([1]);
       expect(await readDirectoryState(directory)).toMatchObject({ crawl: 1 });
-      await openDirectory(directory, REPOSITORY_ID, { rules: Buffer.alloc(16, 1), at: 6 });
+      await adoptRepository(directory, REPOSITORY_ID, { rules: Buffer.alloc(16, 1), at: 6 });
       expect(await fixture.find(hash(ADA))).toEqual([1]);
       expect(await readDirectoryState(directory)).toMatchObject({
         crawl: 2,
@@ -97,7 +97,7 @@ export function describeLeadDirectory(engine: string, open: Open): void {
     });
 
     describe('once it is open', () => {
-      beforeEach(() => openDirectory(directory, REPOSITORY_ID, { rules: checks, at: 0 }));
+      beforeEach(() => adoptRepository(directory, REPOSITORY_ID, { rules: checks, at: 0 }));
 
       test('finds every lead of a person, in ascending order', async () => {
         await putEntries(

@@ -27,7 +27,7 @@ import { hideLeadNow, noteFeedReader, noteReadLeads } from '#leads/lead-feed/not
 import {
   completeCrawl,
   noteMoved,
-  openDirectory,
+  adoptRepository,
   putCaughtUp,
   putCrawled,
   putEntries,
@@ -49,7 +49,7 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
     const clock = { now: NOW };
     const now = (): number => clock.now;
     const directory = leadStoreIn(database, { now });
-    await openDirectory(directory, REPOSITORY_ID, {
+    await adoptRepository(directory, REPOSITORY_ID, {
       rules: rulesCheckOf(leadRules, directoryKey),
       at: NOW,
     });
@@ -300,7 +300,7 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       const before = await end();
       clock.now += 1;
       const rules = rulesCheckOf({ ...leadRules, approvedLabel: 'lead' }, directoryKey);
-      await openDirectory(directory, REPOSITORY_ID, { rules, at: clock.now });
+      await adoptRepository(directory, REPOSITORY_ID, { rules, at: clock.now });
       const now = [entry(1, { isReadable: false }), entry(2, { labels: ['lead'] })];
       await putCrawled(directory, now, 0);
       expect(await since(before)).toEqual(['-1', '+2']);
@@ -345,7 +345,7 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       const reopen = async (repository = REPOSITORY, id = REPOSITORY_ID): Promise<unknown> => {
         const store = { ...directory, repository };
         clock.now += 1;
-        await openDirectory(store, id, { rules, at: clock.now });
+        await adoptRepository(store, id, { rules, at: clock.now });
         return readHistory(store);
       };
       await putEntries(directory, [entry(1)]);

@@ -46,7 +46,7 @@ import {
 } from '#partners/worker/event-leads.ts';
 import {
   completeCrawl,
-  openDirectory,
+  adoptRepository,
   putCaughtUp,
   putCrawled,
   putEntries,
@@ -108,7 +108,7 @@ export function describeWork(engine: string, open: Open): void {
     const fixture = await open();
     const { directory } = fixture;
     const openedAs = (repositoryId: number): Promise<void> =>
-      openDirectory(directory, repositoryId, {
+      adoptRepository(directory, repositoryId, {
         rules: rulesCheckOf(leadRules, directoryKey),
         at: 0,
       });

@@ -1,7 +1,7 @@
 import { claimsOf, insertClaims } from '#leads/claims/claim-leads.ts';
 import type { Database, Statements, Tx } from '#shared/database.ts';
 import { readDirectoryView, readUpdatedAt } from '#leads/directory/directory-view.ts';
-import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
+import { adoptRepository, putEntries } from '#leads/directory/write-directory.ts';
 import type { DirectoryStore } from '#leads/lead-store.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
@@ -65,7 +65,7 @@ export async function openedDirectory(
 ): Promise<DirectoryStore> {
   const store = leadStoreIn(database);
   const rules = rulesCheckOf(leadRules, directoryKey);
-  await openDirectory(store, REPOSITORY_ID, { rules, at: 0 });
+  await adoptRepository(store, REPOSITORY_ID, { rules, at: 0 });
   await putEntries(
     store,
     known.map((one) => (typeof one === 'number' ? entry(one) : one)),

@@ -17,7 +17,7 @@ export type TrackerCondition =
 /** Follows calls to the tracker, whoever makes them. */
 export type TrackerWatch = {
   /** Notes the end of every call to the tracker. */
-  watch(tracker: LeadTracker): LeadTracker;
+  noteCalls(tracker: LeadTracker): LeadTracker;
   /** Notes a call when it fails. Its success says too little. */
   noteFailure<T>(call: Promise<T>): Promise<T>;
   /** Notes of a request whether the credential is taken; what else fails can be about one issue. */
@@ -90,7 +90,7 @@ export function createTrackerWatch(probe: TrackerProbe): TrackerWatch {
     return result;
   };
   return {
-    watch: (tracker) => ({
+    noteCalls: (tracker) => ({
       listIssues: (query, validator) => note(tracker.listIssues(query, validator)),
       readIssue: (number, validator) => note(tracker.readIssue(number, validator)),
       quota: () => tracker.quota(),

@@ -15,8 +15,8 @@ import { readDirectoryState, readUpdatedAt } from './directory-view.ts';
 import { type DirectoryState, rulesCheckOf, toDirectoryEntry } from './lead-directory.ts';
 import { createSecondLooks } from './second-looks.ts';
 import {
+  adoptRepository,
   noteMoved,
-  openDirectory,
   putCaughtUp,
   putEntries,
   renameLabel,
@@ -239,7 +239,7 @@ function createIdentify(directory: Directory): Identify {
       const now = clock.now();
       const before = forgotten;
       const id = await directory.identifyRepository();
-      await openDirectory(store, id, { rules: rulesCheckOf(rules, key), at: now });
+      await adoptRepository(store, id, { rules: rulesCheckOf(rules, key), at: now });
       if (forgotten === before) identifiedAt = at; // else it was asked before that event
     },
     forget: () => {

@@ -116,11 +116,12 @@ const CAUGHT_UP = `
   WHERE repository_id = @id`;
 
 /**
- * Notes the repository's number and starts a first crawl where one is due: for a new number, or when the last one was
- * begun with another check. A check without a byte is that of a store that was restored: as then, and behind another
- * repository, readers of the lead feed begin again. @throws {store-unavailable}
+ * The name means the repository of this number from now on: claims that were made before it was known become its own. A
+ * first crawl begins where one is due: for a new number, or when the last one was begun with another check. A check
+ * without a byte is that of a store that was restored: as then, and behind another repository, readers of the lead feed
+ * begin again. @throws {store-unavailable}
  */
-export function openDirectory(
+export function adoptRepository(
   { db, repository: name }: DirectoryStore,
   id: number,
   { rules, at }: { rules: Buffer; at: number },

@@ -31,9 +31,9 @@ export type InstanceChanges = {
    */
   follow(listener: ChangeListener): Promise<void>;
   /** True while all that was in the store a second ago has come to the listener. Cheap. */
-  isCaughtUp(): boolean;
+  isCurrent(): boolean;
   /** Resolves when all that was in the store at the call has come. @throws {store-unavailable} */
-  catchUp(): Promise<void>;
+  becomeCurrent(): Promise<void>;
   /** Resolves when all that was published is in the store, or given up. */
   settled(): Promise<void>;
   /** Settles, and looks for changes no more. */
@@ -44,8 +44,8 @@ export type InstanceChanges = {
 export const noOthers: InstanceChanges = {
   publish: () => undefined,
   follow: async () => undefined,
-  isCaughtUp: () => true,
-  catchUp: async () => undefined,
+  isCurrent: () => true,
+  becomeCurrent: async () => undefined,
   settled: async () => undefined,
   close: async () => undefined,
 };
@@ -77,8 +77,8 @@ export function createInstanceChanges({
       watch = changes.watch(() => void look(started));
       looking = lookOften(started, clock, closing.signal);
     },
-    isCaughtUp: () => following?.isCaughtUp() ?? true,
-    catchUp: async () => following?.catchUp(),
+    isCurrent: () => following?.isCurrent() ?? true,
+    becomeCurrent: async () => following?.becomeCurrent(),
     settled: () => outbox.settled(),
     close: async () => {
       closing.abort();
@@ -87,7 +87,7 @@ export function createInstanceChanges({
   };
 }
 
-type Following = Pick<InstanceChanges, 'isCaughtUp' | 'catchUp'>;
+type Following = Pick<InstanceChanges, 'isCurrent' | 'becomeCurrent'>;
 
 function followLog(
   readNew: ChangeReader,
@@ -96,8 +96,8 @@ function followLog(
 ): Following {
   let lookedAt = clock.monotonicMs();
   return {
-    isCaughtUp: () => clock.monotonicMs() - lookedAt < CURRENT_FOR_MS,
-    catchUp: createNextTurnFlight(async () => {
+    isCurrent: () => clock.monotonicMs() - lookedAt < CURRENT_FOR_MS,
+    becomeCurrent: createNextTurnFlight(async () => {
       const startedAt = clock.monotonicMs();
       for (const { isBehindGap, changes } of await readNew()) {
         if (isBehindGap) onGap();
@@ -117,7 +117,7 @@ async function lookOften(following: Following, clock: Clock, closing: AbortSigna
 
 /** Never throws: readers look themselves while this fails, and tell of it. */
 async function look(following: Following): Promise<void> {
-  await following.catchUp().catch(() => undefined);
+  await following.becomeCurrent().catch(() => undefined);
 }
 
 /** Changes on their way into the store, many to a commit. */

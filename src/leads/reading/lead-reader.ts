@@ -80,14 +80,14 @@ export type LeadReader = {
 /** `instanceChanges`: an instance that may have missed something looks before it responds. */
 export function createLeadReader(
   source: LeadSource,
-  instanceChanges: Pick<InstanceChanges, 'isCaughtUp' | 'catchUp'>,
+  instanceChanges: Pick<InstanceChanges, 'isCurrent' | 'becomeCurrent'>,
 ): LeadReader {
   const { claimView } = source;
   /** Chained rather than awaited, here and in the routes: a hot read pays for each `async` function. */
   const currentClaims = (): Promise<Claims> =>
-    instanceChanges.isCaughtUp()
+    instanceChanges.isCurrent()
       ? claimView.current()
-      : instanceChanges.catchUp().then(() => claimView.current());
+      : instanceChanges.becomeCurrent().then(() => claimView.current());
   return {
     list: (query, visibility) =>
       currentClaims().then((current) =>

@@ -22,7 +22,7 @@ function setUp() {
     quota: () => undefined,
   };
   const watch = createTrackerWatch({ clock, ask: () => askTracker(tracker, clock) });
-  const tracker: LeadTracker = watch.watch(plain);
+  const tracker: LeadTracker = watch.noteCalls(plain);
   /** From now on calls fail so, or do not. */
   const turn = (next?: TrackerFailure): void => {
     failure = next;

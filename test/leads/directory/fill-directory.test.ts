@@ -21,7 +21,7 @@ import {
 import { temporaryDatabase } from '../../support/stores.ts';
 import { createFakeTracker } from '../fake-tracker.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openDirectory } from '#leads/directory/write-directory.ts';
+import { adoptRepository } from '#leads/directory/write-directory.ts';
 import { readDirectoryState, readRepositoryId } from '#leads/directory/directory-view.ts';
 import { readChangesAfter } from '#leads/lead-feed/read-changes.ts';
 
@@ -260,7 +260,7 @@ describe('what the stored hashes depend on', () => {
   const open = async (world: DeletionWorld, rules = leadRules) => {
     const directory = leadStoreIn(world.database);
     const id = (await readRepositoryId(directory.db, directory.repository)) ?? 0;
-    await openDirectory(directory, id, { rules: rulesCheckOf(rules, directoryKey), at: 1 });
+    await adoptRepository(directory, id, { rules: rulesCheckOf(rules, directoryKey), at: 1 });
   };
 
   test('another form keeps what was known', async () => {

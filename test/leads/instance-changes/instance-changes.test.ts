@@ -85,10 +85,10 @@ test('whoever did not look for a second is not current until it looked', async (
   const { instanceChanges, log, heard, clock } = await setUp();
   log.push(batch(issueChange(1)));
   const waking = clock.advance(60_000); // the process was stopped: nothing has had its turn yet
-  expect(instanceChanges.isCaughtUp()).toBe(false);
-  await instanceChanges.catchUp();
+  expect(instanceChanges.isCurrent()).toBe(false);
+  await instanceChanges.becomeCurrent();
   expect(heard).toEqual([issueChange(1)]);
-  expect(instanceChanges.isCaughtUp()).toBe(true);
+  expect(instanceChanges.isCurrent()).toBe(true);
   await waking;
 });
 
@@ -97,12 +97,14 @@ test('while the store fails nobody is current, and nothing is missed when it wor
   breakStore(true);
   log.push(batch(issueChange(1)));
   for (let at = 0; at < 3; at += 1) await advance(500);
-  expect(instanceChanges.isCaughtUp()).toBe(false);
-  await expect(instanceChanges.catchUp()).rejects.toMatchObject({ code: 'store-unavailable' });
+  expect(instanceChanges.isCurrent()).toBe(false);
+  await expect(instanceChanges.becomeCurrent()).rejects.toMatchObject({
+    code: 'store-unavailable',
+  });
   breakStore(false);
   log.push(batch(issueChange(2)));
   await advance(500);
-  expect(instanceChanges.isCaughtUp()).toBe(true);
+  expect(instanceChanges.isCurrent()).toBe(true);
   expect(heard).toEqual([issueChange(1), issueChange(2)]);
 });
 

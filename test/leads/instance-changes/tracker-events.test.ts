@@ -38,7 +38,7 @@ async function setUp() {
   /** Until what the first has published has come to the second. */
   const pass = async (): Promise<void> => {
     await first.leads.settled();
-    await second.instanceChanges.catchUp();
+    await second.instanceChanges.becomeCurrent();
   };
   return { clock, tracker, database, first, second, pass };
 }
@@ -93,7 +93,7 @@ test('changes that were missed: all that is in memory is stale, and that is coun
   await world.clock.advance(1000);
   world.tracker.change(1, { title: 'Now' });
   await world.database.exec("INSERT INTO change_batch VALUES (300, 'third', '[]')");
-  await world.second.instanceChanges.catchUp();
+  await world.second.instanceChanges.becomeCurrent();
   expect(await titlesOf(world.second)).toEqual(['Now']);
   expect(world.second.applied).toEqual([EVERYTHING]);
   expect(world.second.gaps).toEqual(['second']);

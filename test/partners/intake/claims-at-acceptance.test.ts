@@ -14,7 +14,7 @@ import {
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { secretsOf } from '../../support/partners.ts';
-import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
+import { adoptRepository, putEntries } from '#leads/directory/write-directory.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
 import { openWorld } from '../../support/world.ts';
 
@@ -151,7 +151,7 @@ describe('a lead id', () => {
     const directory = await openedDirectory(database);
     expect(await claimed()).toEqual([24]);
     expect((await claims.list({ limit: 9 })).items).toMatchObject([{ leadId: '24' }]);
-    await openDirectory(directory, REPOSITORY_ID, {
+    await adoptRepository(directory, REPOSITORY_ID, {
       rules: rulesCheckOf(leadRules, directoryKey),
       at: 5,
     });
@@ -161,7 +161,7 @@ describe('a lead id', () => {
   test('claims nothing of a repository that the name meant before', async () => {
     const { deliver, claimed, directory } = await setUp();
     await deliver({ leadId: '24' });
-    await openDirectory(directory, 99, { rules: rulesCheckOf(leadRules, directoryKey), at: 5 });
+    await adoptRepository(directory, 99, { rules: rulesCheckOf(leadRules, directoryKey), at: 5 });
     expect(await claimed()).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ import {
   REPOSITORY_ID,
 } from '../../../support/directory.ts';
 import { connectToPostgres, migratedPostgres } from '../../../support/postgres/database.ts';
-import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
+import { adoptRepository, putEntries } from '#leads/directory/write-directory.ts';
 
 const LEADS = 30;
 
@@ -22,7 +22,7 @@ async function setUp() {
   const databases = [await connectToPostgres(own), await connectToPostgres(own)] as const;
   const [database] = databases;
   const directory = leadStoreIn(database);
-  await openDirectory(directory, REPOSITORY_ID, {
+  await adoptRepository(directory, REPOSITORY_ID, {
     rules: rulesCheckOf(leadRules, directoryKey),
     at: 0,
   });

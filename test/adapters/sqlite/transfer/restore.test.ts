@@ -37,7 +37,7 @@ import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 import { backUpTo, fillAudit, leftovers } from './support.ts';
 import {
   completeCrawl,
-  openDirectory,
+  adoptRepository,
   putCrawled,
   putEntries,
 } from '#leads/directory/write-directory.ts';
@@ -106,7 +106,7 @@ test('the directory of a restored store is crawled anew and keeps its rows meanw
   const storePath = newPath();
   await restoreTo(storePath, await backUpTo(database));
   const after = leadStoreIn(connectTo(storePath), { repository: REPOSITORY });
-  await openDirectory(after, REPOSITORY_ID, {
+  await adoptRepository(after, REPOSITORY_ID, {
     rules: rulesCheckOf(leadRules, directoryKey),
     at: 9,
   });
