@@ -12,7 +12,7 @@ import { isRecord, valueAt } from '#shared/text/json.ts';
 import { isVisible } from '#shared/text/visible.ts';
 import type { Action, EventRule, FieldName, Partner } from './partner.ts';
 import type { EventKeys } from './intake/new-receipt.ts';
-import type { EventErrorCode, PartnerPath } from './receipts/receipt.ts';
+import { type EventErrorCode, isDeletion, type PartnerPath } from './receipts/receipt.ts';
 
 const CONTACT_DELETION = 'contact.deletion';
 const PRIVACY_DELETION = 'contact.privacyDeletion';
@@ -126,7 +126,7 @@ export function decide(
 ): Decision {
   if (event === undefined) return { outcome: 'REJECTED', reason: 'not-an-object' };
   if (isOfType(event, partner.mergeTypes)) return decideMerge(event);
-  const isOfUse = path === 'events' ? ruleFor(partner, event) : deletes(partner, event);
+  const isOfUse = isDeletion({ path }) ? deletes(partner, event) : ruleFor(partner, event);
   if (!isOfUse) return { outcome: 'IGNORED' };
   if (!namesSomebody(event)) return { outcome: 'REJECTED', reason: 'names-nobody' };
   return { outcome: 'PENDING' };

@@ -11,7 +11,7 @@ import { actionsFor, decide, eventKeys, namesOf, occurredAt, type PartnerEvent }
 import { toMatchNames } from '#leads/directory/match.ts';
 import type { Partner } from '../partner.ts';
 import { isArray, type ReadDelivery } from '../read-delivery.ts';
-import { IDENTIFIER_CHARACTERS_MAX, type PartnerPath } from '../receipts/receipt.ts';
+import { IDENTIFIER_CHARACTERS_MAX, isDeletion, type PartnerPath } from '../receipts/receipt.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import type { Acceptance, NewEvent, NewReceipt } from './new-receipt.ts';
 import type { WriteReceipt } from './write-receipts.ts';
@@ -159,7 +159,7 @@ function toNewEvent(
     ...(decision.outcome === 'PENDING' &&
       event && {
         names: toMatchNames(namesOf(partner.id, event), directoryKey),
-        ...(path === 'deletions' && { actions: actionsFor(partner, event) }),
+        ...(isDeletion({ path }) && { actions: actionsFor(partner, event) }),
       }),
     payload: bytes,
   };

@@ -5,7 +5,7 @@ import {
   type MatchName,
   toNameKinds,
 } from '#leads/directory/match.ts';
-import { digestIdentity, payloadIdentity, statusOf } from '../receipts/receipt.ts';
+import { digestIdentity, isDeletion, payloadIdentity, statusOf } from '../receipts/receipt.ts';
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import { sendRows, type Tx } from '#shared/database.ts';
@@ -99,11 +99,6 @@ export async function insertReceipts(writing: Writing, sorted: readonly Sorted[]
 export function timesOf(event: NewEvent, receipt: NewReceipt, before?: SameEvent): EventTimes {
   const createdBefore = Math.min(event.createdBefore ?? Infinity, receipt.createdBefore);
   return { createdBefore, receivedAt: (before ?? receipt).receivedAt };
-}
-
-/** Only these claim what they name. */
-function isDeletion({ path }: NewReceipt): boolean {
-  return path === 'deletions';
 }
 
 function toReceiptRow({ number, receipt, fresh, known }: Sorted & { number: number }): object {

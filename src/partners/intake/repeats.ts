@@ -1,4 +1,4 @@
-import { type EventStep, payloadIdentity } from '../receipts/receipt.ts';
+import { type EventStep, isDeletion, payloadIdentity } from '../receipts/receipt.ts';
 import {
   effectOfRepeat,
   type EventIdKeys,
@@ -111,7 +111,7 @@ export async function workRepeat(
 ): Promise<boolean> {
   const { tx, claims } = writing;
   const { event, before } = repeat;
-  const { path, receivedAt: now } = receipt;
+  const { receivedAt: now } = receipt;
   const times = timesOf(event, receipt, before);
   const effect = effectOfRepeat(event, before.outcome);
   if (effect === 'nothing') return false;
@@ -120,13 +120,13 @@ export async function workRepeat(
   const isQueued = await queue(writing, repeat, { effect, now, ...times });
   const { names } = event;
   const leads = claims.find(names, times);
-  if (path === 'deletions') {
+  if (isDeletion(receipt)) {
     await forgetDeletionNames(tx, before.event);
     const deletion = { ...before, names, leads, at: now };
     await claims.claim([deletion]);
     claims.stand([deletion]);
   }
-  const has = path === 'deletions' ? await claims.claimedBy(before.event) : leads;
+  const has = isDeletion(receipt) ? await claims.claimedBy(before.event) : leads;
   await tx.run(SET_LEADS, { ...owner, leadIds: toLeadIds(has) });
   return isQueued;
 }

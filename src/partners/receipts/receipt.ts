@@ -13,6 +13,11 @@ export const partnerPaths = ['events', 'deletions'] as const;
 /** Which of a partner's two addresses a delivery came to. */
 export type PartnerPath = (typeof partnerPaths)[number];
 
+/** True for what claims the leads that it names; false for an event that a rule is for. */
+export function isDeletion({ path }: { path: PartnerPath }): boolean {
+  return path === 'deletions';
+}
+
 /** Of an identifier of an event, as receipts store it: longer ones serve for matching alone. */
 export const IDENTIFIER_CHARACTERS_MAX = 255;
 
@@ -193,7 +198,7 @@ export function whyOf(
   { outcome, lastError }: { outcome: Outcome; lastError?: string },
 ): string | undefined {
   if (outcome !== 'IGNORED' || lastError !== undefined) return lastError;
-  return path === 'events' ? 'no-rule' : 'type-not-listed';
+  return isDeletion({ path }) ? 'type-not-listed' : 'no-rule';
 }
 
 /** True when typed fields stay as they were, since the credential may not clear them. */

@@ -9,6 +9,7 @@ import { type EventTimes, type Match, matchLeads, type MatchName } from '#leads/
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
+import { isDeletion } from '../receipts/receipt.ts';
 import { EVENTS_OF_LEAD } from '../receipts/receipt-conditions.ts';
 import { DUE_AND_FREE, IS_MINE, leaseOf, RANKS, saveProgress } from './lease-events.ts';
 import type { Pacer } from './may-write.ts';
@@ -85,9 +86,10 @@ export async function findMatch(
  */
 export function leadsOf(
   { db, repository }: Repository,
-  { event, path }: WorkItem,
+  item: WorkItem,
 ): Promise<readonly number[]> {
-  return path === 'events' ? foundLeads(db, event) : claimedLeads(db, repository, event);
+  const { event } = item;
+  return isDeletion(item) ? claimedLeads(db, repository, event) : foundLeads(db, event);
 }
 
 /**
@@ -99,7 +101,7 @@ export async function leadsUnderLease(
   item: WorkItem,
 ): Promise<readonly number[] | undefined> {
   if (!(await db.get(FIND_MINE, leaseOf(item)))) return undefined;
-  if (item.path === 'deletions') return claimedLeads(db, repository, item.event);
+  if (isDeletion(item)) return claimedLeads(db, repository, item.event);
   const repositoryId = await readRepositoryId(db, repository);
   if (repositoryId === undefined || isElsewhere(item, repositoryId)) return [];
   const numbers = await foundLeads(db, item.event);
@@ -123,13 +125,13 @@ export async function isOvertaken(
  */
 export async function blockedUntil(
   { db, repository }: Repository,
-  { event, path }: WorkItem,
+  item: WorkItem,
   leadId: number,
   now: number,
 ): Promise<number | undefined> {
-  if (path === 'deletions') return undefined;
+  if (isDeletion(item)) return undefined;
   const repositoryId = await readRepositoryId(db, repository);
-  const values = { event, leadId, repositoryId, now };
+  const values = { event: item.event, leadId, repositoryId, now };
   return (await db.get<{ dueAt: number }>(BLOCKED_UNTIL, values))?.dueAt;
 }
 

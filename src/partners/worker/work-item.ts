@@ -3,7 +3,7 @@ import { codesOf } from '#shared/outcomes/entry.ts';
 import { eventReasons } from '#shared/outcomes/event-reasons.ts';
 import { traced, type Tracing } from '#shared/tracing.ts';
 import { deletionActions } from '../partner.ts';
-import { erasures, type PartnerPath, remainders } from '../receipts/receipt.ts';
+import { erasures, isDeletion, type PartnerPath, remainders } from '../receipts/receipt.ts';
 
 const leadSchema = z.strictObject({
   number: z.int(),
@@ -120,14 +120,14 @@ export type WorkItem<P extends EventProgress = EventProgress> = {
 export function traceStep<T>(
   tracing: Tracing | undefined,
   verb: 'match' | 'act on',
-  { path, receiptId, traceparent }: Pick<WorkItem, 'path' | 'receiptId' | 'traceparent'>,
+  item: Pick<WorkItem, 'path' | 'receiptId' | 'traceparent'>,
   work: Parameters<typeof traced<T>>[2],
 ): Promise<T> {
   const options = {
-    name: `${verb} ${path === 'events' ? 'event' : 'deletion'}`,
+    name: `${verb} ${isDeletion(item) ? 'deletion' : 'event'}`,
     kind: 'consumer',
-    parent: traceparent,
-    attributes: { 'trackport.receipt_id': receiptId },
+    parent: item.traceparent,
+    attributes: { 'trackport.receipt_id': item.receiptId },
   } as const;
   return traced(tracing, options, work);
 }

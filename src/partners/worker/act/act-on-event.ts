@@ -21,7 +21,7 @@ import {
   Overtaken,
 } from '../event-leads.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
-import { type EventErrorCode, remainders } from '../../receipts/receipt.ts';
+import { type EventErrorCode, isDeletion, remainders } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { giveBack, reschedule } from '../lease-events.ts';
 import type { Database } from '#shared/database.ts';
@@ -242,9 +242,9 @@ async function endWithoutLeads(
 ): Promise<ActResult> {
   if (await hasLeadsElsewhere(acting, item))
     return end(acting, item, { outcome: 'FAILED', lastError: 'repository-changed', attempts });
-  if (item.path === 'events')
-    return end(acting, item, { outcome: 'IGNORED', lastError: 'lead-claimed', attempts });
-  return end(acting, item, { outcome: 'UNMATCHED', lastError: 'claim-released', attempts });
+  if (isDeletion(item))
+    return end(acting, item, { outcome: 'UNMATCHED', lastError: 'claim-released', attempts });
+  return end(acting, item, { outcome: 'IGNORED', lastError: 'lead-claimed', attempts });
 }
 
 function endFailed(

@@ -7,7 +7,13 @@ import {
   type WorkItem,
 } from '../work-item.ts';
 import { toReported, settle, type Settlement } from '../settle-event.ts';
-import type { EventErrorCode, EventNote, EventStep, RuleEffect } from '../../receipts/receipt.ts';
+import {
+  type EventErrorCode,
+  type EventNote,
+  type EventStep,
+  isDeletion,
+  type RuleEffect,
+} from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { leaseOf } from '../lease-events.ts';
 import {
@@ -160,11 +166,11 @@ export async function keepMatches(
   ]);
   const known = new Map(leases.map((one) => [one.event, one]));
   const ours = matches.filter(({ item }) => known.get(item.event)?.leaseToken === item.leaseToken);
-  const deletions = ours.filter(({ item }) => item.path === 'deletions');
+  const deletions = ours.filter(({ item }) => isDeletion(item));
   const isRepeated = (event: number): boolean => (known.get(event)?.again ?? 0) > 0;
   const held = await claimMatches(tx, repositoryId, deletions, isRepeated);
   const leadsOf = ({ item, match }: NewMatch): readonly number[] =>
-    item.path === 'deletions' ? (held.get(item.event) ?? []) : match.leads;
+    isDeletion(item) ? (held.get(item.event) ?? []) : match.leads;
   const rows = ours.map((one) => toRow({ ...one, leads: leadsOf(one), repositoryId }));
   if (rows.length > 0) send(tx, KEEP, { matches: toRecords(rows) });
   for (const { item } of ours)

@@ -19,7 +19,7 @@ import { actionsFor, namesOf, namesSomebody, ruleFor } from '../../event.ts';
 import { effectOf } from '../act/issue-edit.ts';
 import type { PartnerList } from '../../partner.ts';
 import type { ReadDelivery } from '../../read-delivery.ts';
-import type { EventErrorCode } from '../../receipts/receipt.ts';
+import { type EventErrorCode, isDeletion } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { findMatch, hasLeadsElsewhere, leadsOf } from '../event-leads.ts';
 import { postpone, type Postponed } from '../lease-events.ts';
@@ -165,7 +165,7 @@ async function readRequest(
     // Somebody was named when it was accepted: the fields are others by now.
     if (!event || !namesSomebody(event)) return 'payload-unreadable';
     const names = toMatchNames(namesOf(partner.id, event), directoryKey);
-    if (item.path === 'deletions') return { names, todo: { actions: actionsFor(partner, event) } };
+    if (isDeletion(item)) return { names, todo: { actions: actionsFor(partner, event) } };
     const rule = ruleFor(partner, event);
     return rule && { names, todo: { actions: [], effect: effectOf(rule, event, item) } };
   } catch (error) {
