@@ -24,6 +24,7 @@ import {
 } from './documents.ts';
 import { composed } from './composed-breaks.ts';
 import { judged } from './judged-breaks.ts';
+import { variants } from './variant-breaks.ts';
 
 /**
  * Kinds of changes of an OpenAPI document, each as its smallest example, and whether a client that was written for
@@ -520,7 +521,17 @@ const furtherHarmless: Row[] = [
 export const breaking = breakingRows.map(toCase);
 export const harmless = harmlessRows.map(toCase);
 export const further = {
-  breaking: [...furtherBreaking, ...judged.breaking, ...composed.breaking].map(toCase),
-  harmless: [...furtherHarmless, ...judged.harmless, ...composed.harmless].map(toCase),
+  breaking: [
+    ...furtherBreaking,
+    ...judged.breaking,
+    ...composed.breaking,
+    ...variants.breaking,
+  ].map(toCase),
+  harmless: [
+    ...furtherHarmless,
+    ...judged.harmless,
+    ...composed.harmless,
+    ...variants.harmless,
+  ].map(toCase),
   open: composed.open.map(toCase),
 };

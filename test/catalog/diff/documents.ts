@@ -50,3 +50,18 @@ export const tree = (facts: Json) => ({ Tree: object({ a: text, next: ref('Tree'
 export type Row = readonly [rule: string, what: string, before: Json, after: Json];
 
 export const toCase = ([rule, what, before, after]: Row): Case => ({ rule, what, before, after });
+
+/** One schema before and after. */
+export type SchemaRow = readonly [
+  rule: string,
+  what: string,
+  make: (schema: Json) => Json,
+  before: unknown,
+  after: unknown,
+];
+export const whole = ([rule, what, make, before, after]: SchemaRow): Row => [
+  rule,
+  what,
+  make(before as Json),
+  make(after as Json),
+];

@@ -12,28 +12,13 @@ import {
   query,
   ref,
   type Row,
+  type SchemaRow,
   secured,
   takes,
   text,
+  whole,
 } from './documents.ts';
 
-/**
- * A second list, written by somebody who had not seen the rules: what of it the first one does not hold. Most of it
- * is one schema before and after, sent (`asks`), received (`gives`), or as a parameter.
- */
-type SchemaRow = readonly [
-  rule: string,
-  what: string,
-  make: (schema: Json) => Json,
-  before: unknown,
-  after: unknown,
-];
-const whole = ([rule, what, make, before, after]: SchemaRow): Row => [
-  rule,
-  what,
-  make(before as Json),
-  make(after as Json),
-];
 const old = (schema: unknown): Json => ({ ...asks(schema), openapi: '3.0.3' });
 const list = (items: unknown, facts: Json = {}) => ({ type: 'array', items, ...facts });
 const parameter = (schema: Json): Json => takes(query({ schema }));
@@ -54,6 +39,10 @@ const other = object({ b: number }, { required: ['b'] });
 const [kinds, tuple] = [{ oneOf: [either, other] }, { type: 'array', prefixItems: [text, number] }];
 const more = { a: text, b: text };
 
+/**
+ * A second list, written by somebody who had not seen the rules: what of it the first one does not hold. Most of it
+ * is one schema before and after, sent (`asks`), received (`gives`), or as a parameter.
+ */
 const breakingSchemas: SchemaRow[] = [
   [
     'parts',

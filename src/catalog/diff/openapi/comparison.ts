@@ -9,9 +9,15 @@ export type At = readonly string[];
 
 /**
  * A value and where it stands: behind a reference, where that leads to. `also`: other schemas that the same
- * value has to fit; `bare`: without its references and alternatives.
+ * value has to fit; `bare`: without its references and alternatives; `notNull`: what of it is not null.
  */
-export type Entry = { value: unknown; at: At; also?: readonly Entry[]; bare?: true };
+export type Entry = {
+  value: unknown;
+  at: At;
+  also?: readonly Entry[];
+  bare?: true;
+  notNull?: true;
+};
 
 /** `request`: clients send it, so it may be widened. `response`: they receive it, so it may be narrowed. */
 export type Direction = 'request' | 'response';

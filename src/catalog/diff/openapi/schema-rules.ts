@@ -26,9 +26,7 @@ function compareShapes(comparison: Comparison, pair: Pair): void {
   comparison.seen.add(key);
   let before = shapeOf(comparison.before, pair.before);
   let after = shapeOf(comparison.after, pair.after);
-  // One way on the one side and several on the other: each of them is held against the whole.
-  const isOpen = [before, after].some(({ moreVariants }) => moreVariants.length > 0);
-  const isMixed = !isOpen && before.variants.length > 0 !== after.variants.length > 0;
+  const isMixed = areMixed(sidesOf(pair.direction, before, after));
   if (isMixed)
     [before, after] = [wholeVariants(pair.before, before), wholeVariants(pair.after, after)];
   const isShared = isSamePlace(before, after);
@@ -47,10 +45,26 @@ function compareShapes(comparison: Comparison, pair: Pair): void {
     for (const breakage of rule(shapes)) comparison.say(verdictOf(shapes, breakage));
 }
 
+/**
+ * True where each alternative is held against the whole: for one way on the one side and several on the other, and
+ * where the types beside them do not tell.
+ */
+function areMixed({ inner, outer }: Record<'inner' | 'outer', Shape>): boolean {
+  const [some, others] = [inner, outer].map(({ variants: all }) => all.length > 0);
+  const isOpen = [inner, outer].some(({ moreVariants }) => moreVariants.length > 0);
+  if (isOpen || !(some || others)) return false;
+  return some !== others || !isWithin(inner.types, outer.types);
+}
+
+function isWithin(types: Shape['types'], allowed: Shape['types']): boolean {
+  return allowed === undefined || [...(types ?? ['anything'])].every((type) => allowed.has(type));
+}
+
 function isAlike({ areAlike }: Comparison, { before, after }: Pair): boolean {
   const [some, others] = [wholeOf(before), wholeOf(after)];
   return (
     some.length === others.length &&
+    before.notNull === after.notNull &&
     some.every((one, at) => one.bare === others[at]?.bare && areAlike(one.value, others[at]?.value))
   );
 }

@@ -24,7 +24,7 @@ export function keyOfEntry(document: Document, entry: Entry): string {
     numbers.set(place, number);
     return number;
   });
-  const key = places.join('&');
+  const key = `${entry.notNull ? '!' : ''}${places.join('&')}`;
   keys.set(entry, key);
   return key;
 }
@@ -38,8 +38,10 @@ export function shapeOf(document: Document, entry: Entry): Shape {
   const shape = { document, at, words, properties, required, parts, pieces: [] };
   const read: Reading = { shape, seen: new Set(), isNullable: false, groups: [] };
   for (const one of wholeOf(entry)) readInto(read, one);
-  const [variants = [], ...moreVariants] = read.groups;
-  const whole = { ...shape, types: typesOf(read), variants, moreVariants };
+  read.isNullable &&= entry.notNull !== true;
+  const groups = read.isNullable ? read.groups.map((group) => withNull(group, at)) : read.groups;
+  const [variants = [], ...moreVariants] = groups;
+  const whole = { ...shape, types: typesOf(read, entry), variants, moreVariants };
   document.shapes.set(key, whole);
   return whole;
 }
@@ -160,15 +162,23 @@ function partsOf(word: string, member: Entry): [name: string[], part: Entry][] {
   return all.map(([name, part]) => [[name], part]);
 }
 
-/** An alternative that is null says that the others may be; one that is left is no alternative. */
+/** One beside null says that it may be null; one that is left is no alternative. */
 function readVariants(read: Reading, member: Entry): void {
   const all = listOf(member);
-  const others = all.filter(({ value }) => !isRecord(value) || value['type'] !== 'null');
-  read.isNullable ||= others.length < all.length;
-  const [only] = others;
-  if (only && others.length === 1) readInto(read, only);
-  else read.groups.push(others);
+  const others = all.filter((one) => !isNull(one));
+  const [only, ...more] = others.length > 0 ? others : all;
+  if (only === undefined || more.length > 0) return void read.groups.push(all);
+  read.isNullable ||= others.length > 0 && others.length < all.length;
+  readInto(read, only);
 }
+
+function withNull(group: Entry[], at: Entry['at']): Entry[] {
+  return group.some(isNull) ? group : [...group, nullAt(at)];
+}
+
+const nullAt = (at: Entry['at']): Entry => ({ value: { type: 'null' }, at: [...at, 'null'] });
+
+const isNull = ({ value }: Entry): boolean => isRecord(value) && value['type'] === 'null';
 
 /** Words that speak of one type alone. */
 const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
@@ -178,14 +188,16 @@ const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
 };
 
-/** A schema without a type has that of its other words. */
-function typesOf({ shape, isNullable }: Reading): Shape['types'] {
+/** A schema without a type has that of its other words. Null has to stand in a list of values, too. */
+function typesOf({ shape, isNullable }: Reading, { notNull }: Entry): Shape['types'] {
   const written = wholeOf(shape.words.get('type')).map(({ value }) =>
     (Array.isArray(value) ? value : [value]).map(String),
   );
   const types = new Set(written.length > 0 ? written.reduce(commonTypes) : typesMeant(shape));
   if (written.length === 0 && types.size === 0) return undefined;
-  return isNullable ? types.add('null') : types;
+  if (isNullable) return types.add('null');
+  if (notNull || (hasValues(shape) && !listsNull(shape))) types.delete('null');
+  return types;
 }
 
 function typesMeant(shape: Pick<Shape, 'words' | 'properties' | 'required'>): string[] {
@@ -208,13 +220,11 @@ function commonTypes(some: readonly string[], others: readonly string[]): string
   return [...within(some, others), ...within(others, some)];
 }
 
-/** The values that alone are allowed, null aside: its type says that. None where any is. */
+/** The values that alone are allowed. None where any is. */
 export function valuesOf({ words }: Pick<Shape, 'words'>): Entry[] {
   const lists = [
     ...wholeOf(words.get('const')).map((one) => [one]),
-    ...wholeOf(words.get('enum')).map((list) =>
-      wordsOf(list).filter(({ value }) => value !== null),
-    ),
+    ...wholeOf(words.get('enum')).map((list) => wordsOf(list)),
   ];
   const [first = [], ...others] = lists;
   const known = others.map((list) => new Set(list.map(textOfValue)));
@@ -222,8 +232,12 @@ export function valuesOf({ words }: Pick<Shape, 'words'>): Entry[] {
 }
 
 /** True when a list of values stands there; after several that have nothing in common an empty one. */
-export function hasValues({ words }: Shape): boolean {
+export function hasValues({ words }: Pick<Shape, 'words'>): boolean {
   return words.has('const') || words.has('enum');
+}
+
+export function listsNull(shape: Pick<Shape, 'words'>): boolean {
+  return valuesOf(shape).some(({ value }) => value === null);
 }
 
 export function textOfValue({ value }: Entry): string {
@@ -246,4 +260,30 @@ export function wholeVariants(entry: Entry, shape: Shape): Shape {
     also: [...(one.also ?? []), ...shape.pieces],
   }));
   return { ...shape, variants };
+}
+
+/** Longer lists of values are one. */
+const VALUES_MAX = 64;
+
+/** Its own alternatives, its values or its types, each a schema. None where it is one thing. */
+export function kindsOf(document: Document, entry: Entry): Entry[] {
+  const shape = shapeOf(document, entry);
+  if (shape.moreVariants.length > 0) return [];
+  if (shape.variants.length > 0) return wholeVariants(entry, shape).variants;
+  const values = valuesOf(shape).filter(({ value }) => value !== null);
+  const kinds = (values.length > VALUES_MAX ? [] : values).map((one): [string, object] => [
+    textOfValue(one),
+    { const: one.value },
+  ]);
+  const types = [...(shape.types ?? [])].filter((type) => type !== 'null');
+  const ofTypes = types.map((type): [string, object] => [type, { type }]);
+  const all = kinds.length > 0 ? kinds : ofTypes;
+  const isNullable = shape.types?.has('null') === true;
+  if (all.length + (isNullable ? 1 : 0) < 2) return [];
+  const parts = all.map(([name, value]) => partOf(entry, name, value));
+  return isNullable ? [...parts, nullAt(entry.at)] : parts;
+}
+
+function partOf(entry: Entry, name: string, value: object): Entry {
+  return { value, at: [...entry.at, name], also: wholeOf(entry), notNull: true };
 }

@@ -2,7 +2,7 @@
 import { isRecord } from '#shared/text/json.ts';
 import { type Entry, membersOf, type Pair, type Shape, wholeOf } from './comparison.ts';
 import type { Breakage, Shapes } from './rule.ts';
-import { hasValues, shapeOf, textOfValue, valuesOf } from './schema-shape.ts';
+import { hasValues, kindsOf, shapeOf, textOfValue, valuesOf } from './schema-shape.ts';
 
 /** One of the alternatives in a request is gone; a response can be one from now on. */
 export function* variants(shapes: Shapes): Generator<Breakage> {
@@ -28,10 +28,12 @@ function* oneGroup(shapes: Shapes): Generator<Breakage> {
   const { comparison, isRequest, inner, outer } = shapes;
   const pairOf = pairIn(shapes);
   const texts = new Map(outer.variants.map((one) => [textOfVariant(one), one]));
+  const fits = (one: Entry): boolean =>
+    outer.variants.some((other) => shapes.isFit(pairOf(one, other)));
   const strange = inner.variants.filter((one) => {
     const twin = texts.get(textOfVariant(one));
     if (twin) comparison.open.push(pairOf(one, twin));
-    return !twin && !outer.variants.some((other) => shapes.isFit(pairOf(one, other)));
+    return !twin && !fits(one) && !isEach(kindsOf(inner.document, one), fits);
   });
   const [only] = strange;
   const counterpart = only && outer.variants[inner.variants.indexOf(only)];
@@ -44,6 +46,10 @@ function* oneGroup(shapes: Shapes): Generator<Breakage> {
       text: isRequest ? 'one of the alternatives is not accepted any more' : text,
     };
   } else if (isRequest) yield* overlaps(shapes);
+}
+
+function isEach(parts: readonly Entry[], fits: (one: Entry) => boolean): boolean {
+  return parts.length > 0 && parts.every(fits);
 }
 
 function pairIn({ pair, isRequest }: Shapes) {
@@ -63,10 +69,10 @@ const textOfVariant = (one: Entry): string =>
 function* overlaps({ inner, outer, comparison, isFit, pair }: Shapes): Generator<Breakage> {
   const { after } = comparison;
   if (!outer.words.has('oneOf') || outer.words.has('discriminator')) return;
-  const former = new Set(inner.words.has('oneOf') ? inner.variants.map(textOfVariant) : []);
+  const former = new Set(inner.words.has('oneOf') ? inner.variants.map(textOfValue) : []);
   for (const [index, one] of outer.variants.entries())
     for (const other of outer.variants.slice(index + 1)) {
-      const isFormer = [one, other].every((variant) => former.has(textOfVariant(variant)));
+      const isFormer = [one, other].every((variant) => former.has(textOfValue(variant)));
       const [left, right] = [shapeOf(after, one), shapeOf(after, other)];
       const canBeBoth = (value: Entry): boolean => {
         const shape = shapeOf(comparison.before, value);

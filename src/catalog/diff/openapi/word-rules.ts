@@ -1,23 +1,31 @@
 import { type Shape, wholeOf } from './comparison.ts';
 import { type Breakage, changeOf, type Shapes } from './rule.ts';
-import { hasValues, textOfValue, valuesOf } from './schema-shape.ts';
+import { hasValues, listsNull, textOfValue, valuesOf } from './schema-shape.ts';
 
 /** `{ "type": "string" }` → `{ "type": "integer" }`, or null that is not taken any more, or given from now on. */
-export function* types({ pair, isRequest, before, inner, outer }: Shapes): Generator<Breakage> {
-  const allowed = outer.types;
-  if (before.variants.length > 0 || allowed === undefined) return;
-  const names = [...allowed].join(' or ') || 'nothing';
-  const isAllowed = (type: string): boolean =>
-    allowed.has(type) ||
-    (type === 'integer' && allowed.has('number')) ||
-    (pair.isText === true && TEXTS.has(type) && allowed.has('string'));
-  for (const type of inner.types ?? ['anything']) {
-    if (isAllowed(type)) continue;
+export function* types(shapes: Shapes): Generator<Breakage> {
+  const { isRequest, before, outer } = shapes;
+  if (outer.types === undefined) return;
+  const impact = before.variants.length > 0 ? 'unclassified' : 'breaking';
+  const names = [...outer.types].join(' or ') || 'nothing';
+  for (const type of strangeTypes(shapes, outer.types)) {
     const text = isRequest
       ? `${type} is not accepted any more: ${names} is expected`
       : `it can be ${type} now, where ${names} was promised`;
-    yield { word: type === 'null' && before.words.has('nullable') ? 'nullable' : 'type', text };
+    const word = type === 'null' && before.words.has('nullable') ? 'nullable' : 'type';
+    yield { word, impact, text };
   }
+}
+
+/** Without null where it stands in a list: the rule of values tells of it. */
+function strangeTypes({ pair, inner, outer }: Shapes, allowed: ReadonlySet<string>): string[] {
+  const isTold = hasValues(outer) && listsNull(inner);
+  const isAllowed = (type: string): boolean =>
+    allowed.has(type) ||
+    (type === 'integer' && allowed.has('number')) ||
+    (pair.isText === true && TEXTS.has(type) && allowed.has('string')) ||
+    (type === 'null' && isTold);
+  return [...(inner.types ?? ['anything'])].filter((type) => !isAllowed(type));
 }
 
 /** Types whose values are texts, too, where they travel as text. */
@@ -32,6 +40,7 @@ export function* values({ isRequest, before, after, inner, outer }: Shapes): Gen
     yield { word, text: isRequest ? 'only some values are accepted now' : text };
   }
   const known = new Set(valuesOf(outer).map(textOfValue));
+  if (outer.types?.has('null')) known.add('null');
   for (const entry of valuesOf(inner)) {
     const shown = textOfValue(entry);
     const text = `the value ${shown} ${isRequest ? 'is not accepted any more' : 'can come now'}`;

@@ -1,0 +1,132 @@
+import {
+  asks,
+  gives,
+  type Json,
+  number,
+  object,
+  ref,
+  type SchemaRow,
+  text,
+  whole,
+} from './documents.ts';
+
+/** A fourth list: what is one of several things, null among them. */
+const [nothing, flag] = [{ type: 'null' }, { type: 'boolean' }];
+const pets = {
+  Cat: object({ c: text }, { required: ['c'] }),
+  Dog: object({ d: text }, { required: ['d'] }),
+};
+const [cat, dog] = [ref('Cat'), ref('Dog')];
+const of =
+  (make: typeof asks, openapi = '3.1.0') =>
+  (schema: Json): Json => ({ ...make(schema, { schemas: pets }), openapi });
+const [sent, got, gotOld] = [of(asks), of(gives), of(gives, '3.0.3')];
+const several = { type: ['string', 'integer', 'null'] };
+
+const breakingRows: SchemaRow[] = [
+  [
+    'null',
+    'is none of several any more',
+    sent,
+    { anyOf: [text, number, nothing] },
+    { anyOf: [text, number] },
+  ],
+  ['null', 'can be one of several', got, { oneOf: [cat, dog] }, { oneOf: [cat, dog, nothing] }],
+  [
+    'null',
+    'takes the place of nothing',
+    sent,
+    { anyOf: [text, number, nothing] },
+    { anyOf: [text, number, flag] },
+  ],
+  [
+    'null',
+    'of several within one',
+    sent,
+    { anyOf: [{ anyOf: [text, number] }, nothing] },
+    { anyOf: [text, number] },
+  ],
+  [
+    'null',
+    'as of old, beside several',
+    gotOld,
+    { oneOf: [cat, dog] },
+    { oneOf: [cat, dog], nullable: true },
+  ],
+  ['null', 'alone', got, { anyOf: [nothing] }, { anyOf: [text, nothing] }],
+  ['null', 'among values', got, { enum: ['a'] }, { enum: ['a', null] }],
+  ['null', 'is none of the values any more', sent, { enum: ['a', null] }, { enum: ['a'] }],
+  [
+    'null',
+    'has its type, and is listed',
+    got,
+    { ...several, enum: ['a'] },
+    { ...several, enum: ['a', null] },
+  ],
+  [
+    'types',
+    'beside alternatives',
+    sent,
+    { anyOf: [text, number] },
+    { anyOf: [text, number], type: 'string' },
+  ],
+  [
+    'variants',
+    'one of two within one',
+    sent,
+    { anyOf: [{ anyOf: [text, number] }, flag] },
+    { anyOf: [text, flag] },
+  ],
+  [
+    'variants',
+    'one value of two has none',
+    sent,
+    { enum: ['a', 'b'] },
+    { oneOf: [{ const: 'a' }, number] },
+  ],
+];
+
+const harmlessRows: SchemaRow[] = [
+  ['null', 'and one more', sent, { anyOf: [text, nothing] }, { anyOf: [text, number, nothing] }],
+  ['null', 'and one less', got, { oneOf: [cat, dog, nothing] }, { oneOf: [cat, nothing] }],
+  [
+    'null',
+    'in another place',
+    got,
+    { anyOf: [text, number, nothing] },
+    { anyOf: [nothing, number, text] },
+  ],
+  ['null', 'does not come any more', got, { enum: ['a', null] }, { enum: ['a'] }],
+  [
+    'types',
+    'that the alternatives have anyway',
+    sent,
+    { oneOf: [cat, dog] },
+    { oneOf: [cat, dog], type: 'object' },
+  ],
+  ['types', 'become alternatives', sent, several, { anyOf: [text, number, nothing] }],
+  ['types', 'in place of alternatives', got, { anyOf: [text, number, nothing] }, several],
+  [
+    'variants',
+    'of one in a line with the others',
+    sent,
+    { anyOf: [{ anyOf: [text, number] }, flag] },
+    { anyOf: [text, number, flag] },
+  ],
+  [
+    'variants',
+    'of several types',
+    sent,
+    { anyOf: [{ type: ['string', 'null'] }, number] },
+    { anyOf: [text, number, nothing] },
+  ],
+  [
+    'values',
+    'become alternatives',
+    sent,
+    { enum: ['a', 'b', null] },
+    { oneOf: [{ const: 'a' }, { enum: ['b', 'c'] }, nothing] },
+  ],
+];
+
+export const variants = { breaking: breakingRows.map(whole), harmless: harmlessRows.map(whole) };
