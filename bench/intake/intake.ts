@@ -133,7 +133,7 @@ async function startServer(accept: WriteReceipt) {
     scheme: 'hmac-sha256',
     secrets: [{ value: new Secret(PARTNER_SECRET) }],
   });
-  const clock = systemClock;
+  const clock = { ...systemClock, isTrackers: true as const };
   const list = createPartnerList([partner]);
   const partners = createPartners({
     partners: () => list,

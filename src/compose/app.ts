@@ -101,9 +101,9 @@ function composeLeads(
   tracker: Tracker,
   instance: string,
 ): Pick<App, 'leads' | 'claimedLeads' | 'filler'> {
-  const { leadTracker, repository, clock: trackerClock } = tracker;
+  const { leadTracker, repository, clock: trackerTime } = tracker;
   const rules = leadRules(config, settings);
-  const leadStore = store.leadsBy(trackerClock);
+  const leadStore = store.leadsBy(trackerTime);
   const instanceChanges = store.instanceChanges(instance);
   cleanup.defer(() => instanceChanges.close());
   const filler = createDirectoryFiller({
@@ -114,13 +114,13 @@ function composeLeads(
     identifyRepository: () => repository.identify(),
     rules,
     key: store.directoryKey,
-    clock: trackerClock,
+    clock: trackerTime,
     log,
   });
   const leads = createLeads({
     onFeedItem: leadFeedMetrics(registry, { listeners: () => leads.leadFeed.listeners() }),
     onGap: instanceChangeMetrics(registry),
-    clock: trackerClock,
+    clock: trackerTime,
     log,
     tracker: leadTracker,
     claimView: createClaimView(leadStore),
@@ -220,7 +220,7 @@ function composeSenders(
 function composePartners(app: Omit<App, 'partners'>, instance: string): Partners {
   const { config, settings, store, registry, partnerRegistry, tracing, clock, log } = app;
   const { tracker, access, leads, claimedLeads, filler, traffic, hearing, bodies } = app;
-  const { client, adminClient, repository, clock: trackerClock } = tracker;
+  const { client, adminClient, repository, clock: trackerTime } = tracker;
   const { secretKey, directoryKey, cursors, database: db } = store;
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
   const seed = deriveKey(secretKey, 'certificates');
@@ -241,7 +241,7 @@ function composePartners(app: Omit<App, 'partners'>, instance: string): Partners
     statusKey: deriveKey(secretKey, 'status'),
     certificates: createCertificateSigner({ seed, db, clock }),
     directoryKey,
-    editor: createIssueEditor({ client, adminClient, repository, clock: trackerClock }),
+    editor: createIssueEditor({ client, adminClient, repository, clock: trackerTime }),
     writeIntervalMs: config.tracker.writeInterval,
     latestCreation: () => tracker.latestCreation(),
     learnTime: () => tracker.learnTime(),
@@ -258,11 +258,11 @@ function composePartners(app: Omit<App, 'partners'>, instance: string): Partners
     countOutcome: outcomeMetrics(partnerRegistry),
     random: Math.random,
     tracing,
-    clock: trackerClock,
+    clock: trackerTime,
     log,
   });
-  workerMetrics({ registry, partners, clock: trackerClock });
-  silenceMetric(partnerRegistry, partners, trackerClock);
+  workerMetrics({ registry, partners, clock: trackerTime });
+  silenceMetric(partnerRegistry, partners, trackerTime);
   return partners;
 }
 

@@ -23,7 +23,7 @@ import type { Leads } from '#leads/index.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import { TRACKER, type Traffic } from '#partners/traffic.ts';
 import { transferablesOf } from '#shared/bytes.ts';
-import { type Clock, SECOND } from '#shared/clock.ts';
+import { type Clock, SECOND, type TrackerTime } from '#shared/clock.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
 import type { Tracing } from '#shared/tracing.ts';
@@ -53,7 +53,7 @@ export type Tracker = {
   /** Tells people that the version of its API ends which we speak; undefined until it says so. */
   versionNotice(): string | undefined;
   /** The time as the tracker has it: for what is held against instants that it told. */
-  clock: Clock;
+  clock: TrackerTime;
   /** Latest time of creation of an issue of this moment, as it tells; ms since the Unix epoch. */
   latestCreation(): number;
   /** Lead of its clock on this machine's, in ms; undefined before its first response. */
@@ -81,7 +81,7 @@ type TrackerOptions = {
 export function createTracker(options: TrackerOptions): Tracker {
   const { settings, cut, tracing, log = silentLog } = options;
   const trackerClock = createTrackerClock(options.clock, log);
-  const { clock } = trackerClock;
+  const { clock: trackerTime } = trackerClock;
   const versionNotice = createVersionNotice();
   const onExchange = (call: TrackerExchange): void => {
     trackerClock.note(call);
@@ -90,12 +90,12 @@ export function createTracker(options: TrackerOptions): Tracker {
     if (tracing) traceCall(tracing, call);
   };
   const { apiUrl, requestTimeout, repository: name } = settings.current().tracker;
-  const ask = (): Promise<void> => askTracker(leadTracker, clock);
-  const watch = createTrackerWatch({ clock, ask, cut });
+  const ask = (): Promise<void> => askTracker(leadTracker, trackerTime);
+  const watch = createTrackerWatch({ clock: trackerTime, ask, cut });
   const clientFor = (credential: TrackerCredential): TrackerClient =>
     createTrackerClient({
       apiUrl,
-      clock,
+      clock: trackerTime,
       userAgent: `trackport/${VERSION_AND_COMMIT}`,
       requestTimeoutMs: requestTimeout,
       credential,
@@ -113,7 +113,7 @@ export function createTracker(options: TrackerOptions): Tracker {
   );
   const client = latest(() => main().client);
   const repository = watchRepository(
-    createRepository(client, parseRepositoryName(name), clock),
+    createRepository(client, parseRepositoryName(name), trackerTime),
     watch,
   );
   const leadTracker = watch.noteCalls(createLeadTracker(client, repository));
@@ -129,7 +129,7 @@ export function createTracker(options: TrackerOptions): Tracker {
     condition: () => watch.condition(),
     lastFailure: () => watch.lastFailure(),
     versionNotice: () => versionNotice.text(),
-    clock,
+    clock: trackerTime,
     latestCreation: () => trackerClock.latestNow(),
     clockSkewMs: () => trackerClock.skewMs(),
     learnTime: createTimeQuestion(trackerClock, ask),

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { Clock } from '#shared/clock.ts';
+import type { TrackerTime } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 
@@ -18,7 +18,7 @@ import { createLeadReader, type LeadReader } from './reading/lead-reader.ts';
 import { type LeadTracker, REPLICA_LAG_MAX_MS, type TrackerEvent } from './lead-tracker.ts';
 
 type LeadsOptions = {
-  clock: Clock;
+  clock: TrackerTime;
   log: Log;
   tracker: LeadTracker;
   claimView: ClaimView;

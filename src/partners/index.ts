@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
-import type { Clock } from '#shared/clock.ts';
+import type { TrackerTime } from '#shared/clock.ts';
 import { createTimedIds } from '#shared/ids.ts';
 import type { PartnerRefusal } from '#shared/outcomes/refusals.ts';
 import type { Log } from '#shared/log.ts';
@@ -67,7 +67,7 @@ type PartnersOptions = {
   openReaders: OpenReaders;
   /** Counts outcomes of events. */
   countOutcome: OutcomeCounter;
-  clock: Clock;
+  clock: TrackerTime;
   log: Log;
 } & Omit<Workplace, 'filler' | 'partners' | 'reporter'>;
 

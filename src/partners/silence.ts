@@ -1,5 +1,5 @@
 /** Notices partners that are expected to send, and do not. */
-import { type Clock, SECOND, toRfc3339 } from '#shared/clock.ts';
+import { type Clock, SECOND, toRfc3339, type TrackerTime } from '#shared/clock.ts';
 import type { Database, Statements } from '#shared/database.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
@@ -63,7 +63,7 @@ export function createHearing({
   log,
 }: {
   database: Database;
-  clock: Clock;
+  clock: TrackerTime;
   log: Log;
 }): Hearing {
   const noted = new Map<string, number>();

@@ -18,6 +18,12 @@ export type Clock = {
   sleep(ms: number, options?: { signal?: AbortSignal; unref?: boolean }): Promise<void>;
 };
 
+/**
+ * Shows the time as the tracker has it: leads, deletions and events of partners go by it, for what they note is held
+ * against instants that the tracker told. All else goes by this machine's.
+ */
+export type TrackerTime = Clock & { readonly isTrackers: true };
+
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;

@@ -1,6 +1,7 @@
-import type { Clock } from '#shared/clock.ts';
+import type { TrackerTime } from '#shared/clock.ts';
 
-export type FakeClock = Clock & {
+/** This machine's and the tracker's. */
+export type FakeClock = TrackerTime & {
   /** Lets time pass, and wakes sleepers in order. */
   advance(ms: number): Promise<void>;
   /** Sets the time of day, as an operator would; no time passes. */
@@ -16,6 +17,7 @@ export function createFakeClock(start = Date.parse('2026-03-01T12:00:00Z')): Fak
   let monotonicMs = MONOTONIC_START_MS;
   const sleepers: { at: number; wake: () => void }[] = [];
   return {
+    isTrackers: true,
     now: () => now,
     monotonicMs: () => monotonicMs,
     sleep: async (ms, { signal } = {}) => {

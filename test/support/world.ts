@@ -20,7 +20,7 @@ import { createPartner, createPartnerList, type PartnerSettings } from '#partner
 import { readDelivery } from '#partners/read-delivery.ts';
 import { createHearing } from '#partners/silence.ts';
 import type { PortalRoute } from '#portal/routes/page-route.ts';
-import { type Clock, HOUR, SECOND } from '#shared/clock.ts';
+import { type Clock, HOUR, SECOND, type TrackerTime } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -93,9 +93,10 @@ export function openWorld<D extends Database = SqliteDatabase, C extends Clock =
   const { access: ofAccess, catalog: ofCatalog, leads: ofLeads, app: others, bearer } = options;
   const { database = temporaryDatabase() as Database as D, repository = REPOSITORY } = options;
   const { clock = createFakeClock() as Clock as C, log = silentLog } = options;
+  const trackerTime = clock as Clock as TrackerTime;
   const metrics = new Registry();
   const cursors = createCursorSealer(keyOf(1));
-  const ground = { db: database, clock, cursors, log };
+  const ground = { db: database, clock: trackerTime, cursors, log };
   const store = leadStoreIn(database, { repository, now: () => clock.now() });
   const claimedLeads: ClaimedLeads = { ...store, cursors };
   const leads = once(() =>
@@ -147,7 +148,7 @@ export function openWorld<D extends Database = SqliteDatabase, C extends Clock =
       filler: unserved,
       latestCreation: () => clock.now(),
       learnTime: () => undefined,
-      hearing: createHearing({ database, clock, log }),
+      hearing: createHearing({ database, clock: trackerTime, log }),
       traffic: { record: () => undefined, read: async () => [] },
       editor: unserved,
       readDelivery,
@@ -160,7 +161,7 @@ export function openWorld<D extends Database = SqliteDatabase, C extends Clock =
       countOutcome: () => undefined,
       writeIntervalMs: 0,
       ...options,
-      clock,
+      clock: trackerTime,
       repository: repository.toLowerCase(),
       partners: () => list,
     }),

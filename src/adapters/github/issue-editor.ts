@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Clock, SECOND } from '#shared/clock.ts';
+import { SECOND, type TrackerTime } from '#shared/clock.ts';
 import type { FieldValue } from '#leads/lead-tracker.ts';
 import { foldLabel } from '#shared/text/label.ts';
 import type { IssueEdit } from '#partners/worker/act/issue-edit.ts';
@@ -32,7 +32,7 @@ type IssueAccess = {
   /** Of a repository admin; without one no issue can be deleted. */
   adminClient: () => TrackerClient | undefined;
   repository: Repository;
-  clock: Clock;
+  clock: TrackerTime;
 };
 
 /** Writes to GitHub's issues. Each method is one need of a deletion or a rule. */

@@ -2,7 +2,7 @@
  * The time as the tracker has it. When a lead was created is told by its clock, when somebody asked to
  * delete it by ours: a machine whose clock is wrong would take one for older or younger than the other.
  */
-import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND, type TrackerTime } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 
 /** A response of the tracker, as far as clocks are concerned. */
@@ -18,7 +18,7 @@ export type TrackerClock = {
    * Ours, and that of the tracker where the two are further apart than they can be measured. It goes back only when
    * a response tells that ours is ahead.
    */
-  clock: Clock;
+  clock: TrackerTime;
   /** The latest time that the tracker's clock may show: a minute after ours where nothing is known of it. */
   latestNow(): number;
   /** Lead of the tracker's clock over ours, in ms; negative: it is behind. Undefined: not known. */
@@ -57,7 +57,7 @@ export function createTrackerClock(clock: Clock, log: Pick<Log, 'info' | 'warn'>
     return skew === undefined ? undefined : skew + behindMs;
   };
   return {
-    clock: { ...clock, now: () => steadyNow() + correctionMs },
+    clock: { ...clock, isTrackers: true, now: () => steadyNow() + correctionMs },
     // Half a second is what whole seconds leave open, so that a second counts as a whole.
     latestNow: () => steadyNow() + (skew === undefined ? MINUTE : skew + SECOND / 2 - 1),
     skewMs,

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { type Clock, MINUTE } from '#shared/clock.ts';
+import { MINUTE, type TrackerTime } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import {
@@ -47,7 +47,7 @@ type Directory = {
   key: KeyObject;
   feedIntervalMs: KeptDirectory['feedIntervalMs'];
   hasPartners: KeptDirectory['hasPartners'];
-  clock: Clock;
+  clock: TrackerTime;
   log: Log;
 };
 
