@@ -35,15 +35,10 @@ import {
 } from '#partners/worker/lease-events.ts';
 import { readWorkCounts } from '#partners/worker/work-counts.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
-import {
-  LeaseLost,
-  blockedUntil,
-  createOwnComment,
-  hasLeadsElsewhere,
-  isOvertaken,
-  leadsOf,
-  leadsUnderLease,
-} from '#partners/worker/event-leads.ts';
+import { LeaseLost } from '#partners/worker/act/leased-leads.ts';
+import { createOwnComment } from '#partners/worker/act/own-comment.ts';
+import { blockedUntil, isOvertaken } from '#partners/worker/act/precedence.ts';
+import { hasLeadsElsewhere, leadsOf, leadsUnderLease } from '#partners/worker/held-leads.ts';
 import {
   completeCrawl,
   adoptRepository,

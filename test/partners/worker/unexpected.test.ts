@@ -18,7 +18,7 @@ import { openDeletions } from '../../support/deletions/world.ts';
 import { claimLeads, directoryKey, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { receiptsIn, keepMatch, workIn, acceptEvent } from '../../support/partners.ts';
 import { temporaryDatabase, withCommits } from '../../support/stores.ts';
-import { leadsOf } from '#partners/worker/event-leads.ts';
+import { leadsOf } from '#partners/worker/held-leads.ts';
 import { giveBack, leaseEvents } from '#partners/worker/lease-events.ts';
 import { readWorkCounts } from '#partners/worker/work-counts.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';

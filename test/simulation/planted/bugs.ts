@@ -29,7 +29,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'an event before the deletion that claimed its lead',
-    file: 'src/partners/worker/event-leads.ts',
+    file: 'src/partners/worker/held-leads.ts',
     from: '!claimed.includes(number)',
     to: 'claimed !== undefined',
   },

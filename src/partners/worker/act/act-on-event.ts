@@ -12,14 +12,9 @@ import { actOnLead, type Delay, type LeadWriter, type LeadTask } from './act-on-
 import { type DeletionLabels, leastErasure } from './issue-edit.ts';
 import { type ActProgress, type LeadProgress, traceStep, type WorkItem } from '../work-item.ts';
 import { toReported, settle, type Settlement } from '../settle-event.ts';
-import {
-  createOwnComment,
-  hasLeadsElsewhere,
-  type LeasedLeads,
-  LeaseLost,
-  openLeads,
-  Overtaken,
-} from '../event-leads.ts';
+import { createLeasedLeads, type LeasedLeads, LeaseLost, Overtaken } from './leased-leads.ts';
+import { createOwnComment } from './own-comment.ts';
+import { hasLeadsElsewhere } from '../held-leads.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import { type EventErrorCode, isDeletion, remainders } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
@@ -86,7 +81,7 @@ async function act(
   if (!progress) return matchAnew(acting, item);
   const attempt = { ...acting, ...acting.rules() };
   const begun = { ...item, progress };
-  const leads = openLeads(attempt, begun, signal);
+  const leads = createLeasedLeads(attempt, begun, signal);
   try {
     return await actOnLeads(attempt, begun, leads, signal);
   } catch (error) {

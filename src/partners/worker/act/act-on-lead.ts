@@ -15,7 +15,8 @@ import { REFUSALS_BELIEVED, writeFields } from './lead-fields.ts';
 import type { Effect, LeadProgress, Todo } from '../work-item.ts';
 import type { EditableIssue, IssueEditor, TrackerRefusal } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
-import type { NoTurn, OwnComment } from '../event-leads.ts';
+import type { NoTurn } from './leased-leads.ts';
+import type { OwnComment } from './own-comment.ts';
 import type { Timing } from '../timing.ts';
 
 const ASK_LIST_AGAIN_MS = MINUTE;

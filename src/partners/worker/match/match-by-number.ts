@@ -4,7 +4,7 @@ import { type Clock, sleepUntilAborted } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { DirectoryCoverage } from '../directory-coverage.ts';
-import { findMatch } from '../event-leads.ts';
+import { findMatch } from './find-match.ts';
 import type { MatchProgress } from '../work-item.ts';
 import type { Settlement } from '../settle-event.ts';
 import type { EventTimes, Match, MatchName } from '#leads/directory/match.ts';

@@ -21,7 +21,8 @@ import type { PartnerList } from '../../partner.ts';
 import type { ReadDelivery } from '../../read-delivery.ts';
 import { type EventErrorCode, isDeletion } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
-import { findMatch, hasLeadsElsewhere, leadsOf } from '../event-leads.ts';
+import { findMatch } from './find-match.ts';
+import { hasLeadsElsewhere, leadsOf } from '../held-leads.ts';
 import { postpone, type Postponed } from '../lease-events.ts';
 import type { Timing } from '../timing.ts';
 import {

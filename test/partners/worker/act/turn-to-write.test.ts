@@ -1,7 +1,7 @@
 /** Writes wait for their turn, and people go on with the issue meanwhile. */
 import { expect, test } from 'vitest';
 import { actOnLead, type LeadWriter } from '#partners/worker/act/act-on-lead.ts';
-import { LeaseLost } from '#partners/worker/event-leads.ts';
+import { LeaseLost } from '#partners/worker/act/leased-leads.ts';
 import type { Action } from '#partners/partner.ts';
 import { type Clock, HOUR, systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
