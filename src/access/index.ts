@@ -8,7 +8,6 @@ import {
   updateConsumer,
 } from './consumers/manage-consumers.ts';
 import { findConsumers, pageConsumers } from './consumers/find-consumers.ts';
-import { readLeadGrants } from './consumers/lead-grants.ts';
 import { createAccessVersion } from './keys/access-version.ts';
 import { type ConsumerPrincipal, createKeyAuthenticator } from './keys/authenticate-key.ts';
 import { addKey, revokeKey, rotateKey } from './keys/manage-keys.ts';
@@ -77,8 +76,6 @@ export function createAccess({
       revoke: revokeKey.bind(undefined, app),
     },
     listAudit: listAudit.bind(undefined, app),
-    /** Lists who may read which leads, and who ever could. @throws {store-unavailable} */
-    leadGrants: () => readLeadGrants(db),
     /** Writes when keys were last used, for the last time. */
     close: () => lastUsed.close(),
   };

@@ -1,4 +1,5 @@
 /** Makes what a running service has, from the bottom up, before anybody is served. */
+import { readLeadGrants } from '#access/consumers/lead-grants.ts';
 import { type Access, createAccess } from '#access/index.ts';
 import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import { createCertificateSigner } from '#adapters/jose/certificates.ts';
@@ -219,7 +220,7 @@ function composeSenders(
 /** Partners on the open store and the tracker, by whose clock they go. Nothing works before `start`. */
 function composePartners(app: Omit<App, 'partners'>, instance: string): Partners {
   const { config, settings, store, registry, partnerRegistry, tracing, clock, log } = app;
-  const { tracker, access, leads, claimedLeads, filler, traffic, hearing, bodies } = app;
+  const { tracker, leads, claimedLeads, filler, traffic, hearing, bodies } = app;
   const { client, adminClient, repository, clock: trackerTime } = tracker;
   const { secretKey, directoryKey, cursors, database: db } = store;
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
@@ -248,7 +249,7 @@ function composePartners(app: Omit<App, 'partners'>, instance: string): Partners
     openReaders: async () => {
       // Readers that were sent something a moment ago have it, before it is in the store.
       await leads.leadFeed.flushReads();
-      const consumers = await access.leadGrants();
+      const consumers = await readLeadGrants(db);
       return (numbers) => readRemovalReaders(claimedLeads, numbers, consumers);
     },
     filler,

@@ -8,7 +8,7 @@ import {
   activeKeys,
 } from '#access/consumers/consumer.ts';
 import { grantOf } from '#access/grant.ts';
-import type { Access } from '#access/index.ts';
+import type { UpdateConsumerInput } from '#access/consumers/manage-consumers.ts';
 import { findKey } from '#access/keys/key-rules.ts';
 import { HOUR } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -68,12 +68,10 @@ function refuseUnseenGrants(): never {
   });
 }
 
-type Patch = Parameters<Access['consumers']['update']>[0]['patch'];
-
 const saveSetting = <Form extends z.ZodType>(
   setting: 'name' | 'limit',
   form: Form,
-  patchOf: (form: z.output<Form>) => Patch,
+  patchOf: (form: z.output<Form>) => UpdateConsumerInput,
 ) =>
   action({
     path: consumerPath(':id', setting),
