@@ -36,12 +36,19 @@ export function writeYaml(value: unknown): string {
       if (typeof scalar.value === 'string' && isOdd(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
     },
   });
-  return document.toString({ lineWidth: 0 });
+  return document.toString({ lineWidth: 0 }).replaceAll(UNREADABLE, escaped);
 }
 
-/** Blanks at an end of a line, and what cannot be seen, get lost in a block or beside a colon. */
+/** Signs that YAML 1.1 takes for the end of a line, and those that it has only as escapes: they stand in quotes. */
+const UNREADABLE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
+
+function escaped(sign: string): string {
+  return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Blanks at an end of a line, and what cannot be seen, get lost in a block or beside a colon; `=` is a tag for some. */
 function isOdd(text: string): boolean {
-  return /[^\P{C}\n]|[\u2028\u2029]|^\s|[^\S\n](?:\n|$)|\n\n$/u.test(text);
+  return text === '=' || /[^\P{C}\n]|[\u2028\u2029]|^\s|[^\S\n](?:\n|$)|\n\n$/u.test(text);
 }
 
 /** A number with an exponent and neither a point nor a sign in it is a text for YAML 1.1. */

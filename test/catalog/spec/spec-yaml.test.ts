@@ -46,6 +46,20 @@ test.each(['1.1', '1.2'] as const)('what is written is read alike as YAML %s', (
   );
 });
 
+test('signs that YAML 1.1 reads as ends of lines, or not at all, are escapes', () => {
+  const signs = ['\u007f', '\u0085', '\u009f', '\u2028', '\u2029', '\ufeff', '\uffff'];
+  const given = Object.fromEntries(
+    signs.map((sign) => [`a${sign}`, [sign, `a${sign}b\nc`.repeat(9)]]),
+  );
+  const yaml = yamlOf(JSON.stringify(given));
+  expect(signs.filter((sign) => yaml.includes(sign))).toEqual([]);
+  expect(parse(yaml)).toEqual(given);
+});
+
+test('an equals sign alone, which parsers of YAML 1.1 take for the default of a map, is a text', () => {
+  expect(yamlOf('{"enum":["=","<","!="],"=":1}')).toBe('enum:\n  - "="\n  - <\n  - "!="\n"=": 1\n');
+});
+
 test('reads well: no quotes around plain words, lines of a text below each other', () => {
   const json = JSON.stringify({
     openapi: '3.1.0',
