@@ -209,7 +209,7 @@ function columnsFor(
         html`${link(only('who', actor.subject), foreign(actor.subject, 60))}
         ${note(wayOf(actor, portalClientId))}`,
     ],
-    ['What', ({ action }) => code(action)],
+    ['What', ({ action }) => code(action), 'whole'],
     [
       'On',
       ({ subject }) => {
