@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { MINUTE } from '#shared/clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { startWithPartner } from './support/partner.ts';
-import { describeInBrowser, findingsOn, openAs } from './support/portal.ts';
+import { describeInBrowser, findingsAt, findingsOn, openAs } from './support/portal.ts';
 
 const LONG = 'x'.repeat(150);
 
@@ -72,6 +72,30 @@ describeInBrowser('the layout', ({ open, portal }) => {
       }
     }
     expect(await findingsOn(page)).toEqual([]);
+  });
+
+  test('breaks what somebody wrote without a blank, on a phone', async () => {
+    const { url } = await portal();
+    const { page } = await open();
+    await openAs(page, { url, path: '/portal/catalog/-/new', person: 'owner' });
+    const id = 'l'.repeat(128);
+    const version = `1.0.0-${'x'.repeat(58)}`;
+    const fields = { Id: id, Version: version, Title: LONG, Owner: LONG };
+    for (const [name, text] of Object.entries(fields))
+      await page.getByLabel(name, { exact: true }).fill(text);
+    await page.getByLabel('Type').selectOption('API');
+    await page.getByRole('button', { name: 'Create draft' }).click();
+    await page.getByText(`Draft ${version} was created.`).waitFor();
+    const findings = await findingsOn(page);
+    const below = ['edit', 'publish', 'delete'].map((step) => `/${id}/versions/${version}/${step}`);
+    const paths = [...below, `?q=${LONG}&owner=${LONG}`].map((path) => `/portal/catalog${path}`);
+    findings.push(
+      ...(await findingsAt(
+        page,
+        paths.map((path) => `${url}${path}`),
+      )),
+    );
+    expect(findings).toEqual([]);
   });
 
   test('breaks no word of an action and no id of a request, and shows filters of days with their time', async () => {
