@@ -1,12 +1,13 @@
 /** The question before something is done, and what is typed to answer it. */
 import { z } from 'zod';
 import { type FieldProblem, refuse } from '#shared/errors.ts';
+import { withoutInvisible } from '#shared/text/visible.ts';
 import type { PortalContext } from '../context.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import type { PortalPage } from '../page.ts';
 import { SECTIONS } from '../paths.ts';
 import { list, row } from '../shell/card.ts';
-import { link } from '../shell/elements.ts';
+import { cut, link } from '../shell/elements.ts';
 import { type PostForm, button, input, postForm } from '../shell/forms.ts';
 import { errorSummary, problemOf } from '../shell/notice.ts';
 import type { PortalRequest } from './portal-request.ts';
@@ -86,8 +87,12 @@ export const typedForm = z.object({ typed: z.string().trim() });
 
 /** Alike is what looks alike. `what` is such as `the version`. @throws {validation-failed} */
 export function requireTyped(typed: string, expected: string, what: string): void {
-  if (typed.normalize('NFC') !== expected.normalize('NFC'))
-    refuseTyped(`This is not ${what}. Type it exactly.`);
+  if (asSeen(typed) !== asSeen(expected)) refuseTyped(`This is not ${what}. Type it exactly.`);
+}
+
+/** A text as its page shows it, whose blanks a browser makes one. */
+function asSeen(text: string): string {
+  return withoutInvisible(cut(text)).replaceAll(/\s+/g, ' ').normalize('NFC');
 }
 
 /** @throws {validation-failed} at the field of `typedForm` */
