@@ -12,7 +12,7 @@ const WOKEN_A_TURN = 50;
 
 export type ChangeSignal = ReturnType<typeof createChangeSignal>;
 
-/** Looks into the store, or listens to it, from the first reader on. `readEnd`: the place behind all changes. */
+/** Wakes readers when the lead feed goes on. `readEnd`: the place behind all changes. */
 export function createChangeSignal({
   db,
   readEnd,
@@ -40,8 +40,8 @@ export function createChangeSignal({
     }
   };
   return {
-    /** Number of changes so far; a read after it has them all. */
-    seen: (): number => {
+    /** Listens from the first call on. Returns the number of changes so far; a read after it has them all. */
+    listen: (): number => {
       watching ??= db.listen(CHANNEL, () => void look());
       looking ??= setInterval(() => void look(), LOOK_EVERY_MS).unref();
       return seen;

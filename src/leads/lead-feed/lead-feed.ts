@@ -196,7 +196,7 @@ async function readSome(
 ): Promise<FeedStep> {
   const until = clock.monotonicMs() + waitMs;
   for (let looks = 1; ; looks += 1) {
-    const seen = changes.seen();
+    const seen = changes.listen();
     const step = await readStep(request);
     const { entries, hasMore, isWaiting } = step;
     request.from = step.next;
@@ -255,7 +255,7 @@ async function* followFrom(
   yield toCursor();
   reads.note(visibility, request.from);
   while (!signal.aborted) {
-    const seen = changes.seen();
+    const seen = changes.listen();
     const { waitsMs = waitMs, ...step } = await readOrWait(stream, request);
     yield* tell(stream, step, { visibility, hadAll });
     reads.note(visibility, step.next, request.from); // whoever did not take all of it has ended this

@@ -141,7 +141,7 @@ test('a change that wakes a thousand listeners lets others in between', async ()
     },
   });
   onTestFinished(() => changes.close());
-  const seen = changes.seen();
+  const seen = changes.listen();
   const woken = Promise.all(Array.from({ length: 1000 }, () => changes.next(seen, MINUTE, signal)));
   position = 2;
   tell();
