@@ -30,19 +30,15 @@ export type DirectoryCoverage = {
   retryMs(): number;
   /** The credential may be another one: nothing is waited for any more, a catch-up with the former one neither. */
   askAgain(): void;
-  /** Nothing is to be asked of the tracker, by number either. */
-  isLockedOut(): boolean;
+  /** False: a lead is not asked for by its number either, after a look-up that failed, or while we are locked out. */
+  mayLookUp(): boolean;
+  /** A look-up by number failed: the next one is due when a catch-up would be. */
+  noteFailedLookUp(): void;
 };
 
 const nothing: Coverage = { until: -Infinity, isComplete: false, since: Infinity };
 
-export function createDirectoryCoverage({
-  catchUp,
-  isLockedOut,
-  onFailure,
-  clock,
-  log,
-}: {
+type CoverageOptions = {
   /** A run that began after the call, and reached back to `since` (ms). `DirectoryFiller` has it. */
   catchUp: (since: number) => Promise<{ isComplete: boolean }>;
   /** The tracker refuses us: nothing is asked of it until a probe has told that it takes us again. */
@@ -51,11 +47,20 @@ export function createDirectoryCoverage({
   onFailure: () => Promise<void>;
   clock: Clock;
   log: Log;
-}): DirectoryCoverage {
+};
+
+export function createDirectoryCoverage({
+  catchUp,
+  isLockedOut,
+  onFailure,
+  clock,
+  log,
+}: CoverageOptions): DirectoryCoverage {
   let coverage = nothing;
   let flight: { calledAt: number; since: number; landed: Promise<void> } | undefined;
   const createBreaker = () => createCircuitBreaker({ clock, schedule: RETRIES });
   let breaker = createBreaker();
+  let nextLookUpMs = -Infinity; // of the monotonic clock
 
   const retryMs = (): number => (isLockedOut() ? LOCKED_OUT_LOOK_MS : Math.ceil(breaker.waitMs()));
 
@@ -98,7 +103,11 @@ export function createDirectoryCoverage({
     askAgain: () => {
       breaker = createBreaker();
       flight = undefined;
+      nextLookUpMs = -Infinity;
     },
-    isLockedOut,
+    mayLookUp: () => !isLockedOut() && clock.monotonicMs() >= nextLookUpMs,
+    noteFailedLookUp: () => {
+      nextLookUpMs = clock.monotonicMs() + retryMs();
+    },
   };
 }

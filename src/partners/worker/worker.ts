@@ -125,7 +125,6 @@ export function createEventWorker(work: Workplace): EventWorker {
     probeNow: () => {
       loops.pause.probeNow();
       loops.matching.directory.askAgain();
-      loops.matching.nextLookUp.atMs = -Infinity;
       void makeWaitingDue(work, loops.alarms);
     },
     status: async () => ({
@@ -182,7 +181,6 @@ function createLoops(work: Workplace, stopping: AbortSignal): Loops {
       directoryKey: work.directoryKey,
       partners: work.partners,
       readDelivery: work.readDelivery,
-      nextLookUp: { atMs: -Infinity },
       directory: createDirectoryCoverage({
         catchUp: (since) => filler.catchUp(since),
         isLockedOut: () => pause.isLockedOut(),

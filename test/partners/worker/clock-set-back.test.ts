@@ -102,7 +102,8 @@ test('what a match has asked before is asked again, however far in the future th
       },
       retryMs: () => 0,
       askAgain: () => undefined,
-      isLockedOut: () => false,
+      mayLookUp: () => true,
+      noteFailedLookUp: () => undefined,
     },
   };
   await matchEvents(deps as Matching, [item as WorkItem]);

@@ -17,9 +17,7 @@ export type NumberLookUp = {
   db: Database;
   repository: StoredRepositoryName;
   filler: Pick<DirectoryFiller, 'learn'>;
-  /** Earliest time of the next one, after one that failed; ms of the monotonic clock. */
-  nextLookUp: { atMs: number };
-  directory: Pick<DirectoryCoverage, 'retryMs' | 'isLockedOut'>;
+  directory: Pick<DirectoryCoverage, 'mayLookUp' | 'noteFailedLookUp'>;
   clock: Clock;
 };
 
@@ -52,9 +50,9 @@ export async function matchByNumber(
   // A lead that is taken is read once more: the directory may not know by today's rule whose it is.
   if (unknownLeadId === undefined && isCovered && match.by !== 'lead-id')
     return { progress, match, isReachable: true };
-  const { clock, directory, nextLookUp } = lookUp;
-  const found = isTooSoon(lookUp) ? 'unknown' : await findLead(lookUp, number);
-  if (found === 'unknown') nextLookUp.atMs = clock.monotonicMs() + directory.retryMs();
+  const { directory } = lookUp;
+  const found = directory.mayLookUp() ? await findLead(lookUp, number) : 'unknown';
+  if (found === 'unknown') directory.noteFailedLookUp();
   if (found === 'lead')
     return { progress, match: await findMatch(lookUp, names, times), isReachable: true };
   if (unknownLeadId === undefined) return { progress, match, isReachable: found !== 'unknown' };
@@ -62,10 +60,6 @@ export async function matchByNumber(
     return { progress: { ...progress, isNoLead: true }, match, isReachable: true };
   const leads = [...new Set([unknownLeadId, ...match.leads])];
   return { progress, match: { ...match, leads, by: 'lead-id' }, isReachable: false };
-}
-
-function isTooSoon({ clock, directory, nextLookUp }: NumberLookUp): boolean {
-  return directory.isLockedOut() || clock.monotonicMs() < nextLookUp.atMs;
 }
 
 /**
