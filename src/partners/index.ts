@@ -1,9 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
-import type { TrackerTime } from '#shared/clock.ts';
 import { createTimedIds } from '#shared/ids.ts';
 import type { PartnerRefusal } from '#shared/outcomes/refusals.ts';
-import type { Log } from '#shared/log.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import { acceptDelivery, type Delivery } from './intake/accept-delivery.ts';
 import {
@@ -12,7 +9,7 @@ import {
   type UnreadRequest,
   verifyRequest,
 } from './intake/signed-request.ts';
-import type { Partner, PartnerList } from './partner.ts';
+import type { Partner } from './partner.ts';
 import { listPartners } from './list-partners.ts';
 import { createReceiptPurger } from './receipts/purge-receipts.ts';
 import { createStatusTokens, readCertifiedStatus, readStatus } from './receipts/status.ts';
@@ -46,14 +43,11 @@ import {
   type Workplace,
 } from './worker/worker.ts';
 
-/** The store, the tracker and the configuration that partners work with. */
-type PartnersOptions = {
-  /** Those of the configuration in force; read once for each request and event. */
-  partners: () => PartnerList;
+/** Whatever the worker works with, and what the other use cases need besides. */
+type PartnersOptions = Workplace & {
   /** Settles as the write of a receipt does, of which it takes note. */
   watchWrite: <T>(write: Promise<T>) => Promise<T>;
   workerLease: WorkerLease;
-  filler: DirectoryFiller;
   /** Latest time of creation of a lead of this moment, by the tracker's clock; ms since the Unix epoch. */
   latestCreation: () => number;
   /** Finds out what time it is at the tracker, unless that is known; called every two seconds. */
@@ -67,9 +61,7 @@ type PartnersOptions = {
   openReaders: OpenReaders;
   /** Counts outcomes of events. */
   countOutcome: OutcomeCounter;
-  clock: TrackerTime;
-  log: Log;
-} & Omit<Workplace, 'filler' | 'partners' | 'reporter'>;
+};
 
 /** The use cases of partners. Each is documented, with the codes that it throws, where it stands. */
 export type Partners = ReturnType<typeof createPartners>;
@@ -79,11 +71,7 @@ export function createPartners(options: PartnersOptions) {
   const { db, partners, repository, sealer, cursors, openReaders, certificates } = options;
   const { clock, log, traffic, hearing, filler } = options;
   const reporter = createOutcomeReporter({ log, count: options.countOutcome });
-  const worker = createEventWorker({
-    ...options,
-    partners: { all: () => partners().all() },
-    reporter,
-  });
+  const worker = createEventWorker(options, reporter);
   const background = createBackground(options, worker);
   const wakeWorker = (): void => worker.wake();
   const silences = () => readSilences({ partners: partners(), hearing, clock });

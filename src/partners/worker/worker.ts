@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { DirectoryFiller, DirectoryStatus } from '#leads/directory/fill-directory.ts';
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
-import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
+import { HOUR, MINUTE, type TrackerTime } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createAlarm } from '#shared/resilience/alarm.ts';
 import { longestJitteredWaitMs, type Random } from '#shared/resilience/backoff.ts';
@@ -39,9 +39,10 @@ export type Workplace = {
   instance: string;
   /** Opens the bytes of events. */
   sealer: Sealer;
-  filler: Pick<DirectoryFiller, 'catchUp' | 'identify' | 'isListed' | 'learn' | 'status'>;
+  filler: DirectoryFiller;
   editor: IssueEditor;
-  partners: Pick<PartnerList, 'all'>;
+  /** Those of the configuration in force; read once for each request and event. */
+  partners: () => PartnerList;
   readDelivery: ReadDelivery;
   /** Those in force; read once for each event. */
   rules: () => DeletionRules;
@@ -49,9 +50,8 @@ export type Workplace = {
   directoryKey: KeyObject;
   /** Least time between two writes to the tracker, in ms. */
   writeIntervalMs: number;
-  clock: Clock;
+  clock: TrackerTime;
   log: Log;
-  reporter: OutcomeReporter;
   random: Random;
   /** Without it the work is not traced. */
   tracing?: Tracing;
@@ -101,16 +101,16 @@ export type EventWorker = {
  * The worker of a store that has no other. Matching and acting run beside each other, so that a
  * claim never waits behind the paced writes of earlier events.
  */
-export function createEventWorker(work: Workplace): EventWorker {
+export function createEventWorker(work: Workplace, reporter: OutcomeReporter): EventWorker {
   let stopping = new AbortController();
-  let loops = createLoops(work, stopping.signal);
+  let loops = createLoops(work, reporter, stopping.signal);
   let running: Promise<void>[] | undefined;
   return {
     start: async () => {
       if (running) return;
       if (stopping.signal.aborted) {
         stopping = new AbortController();
-        loops = createLoops(work, stopping.signal);
+        loops = createLoops(work, reporter, stopping.signal);
       }
       await forgetLeases(work, work.clock.now());
       // Whoever worked on the store before may have written at this very moment.
@@ -154,13 +154,12 @@ async function makeWaitingDue(
 
 type Loops = MatchingLoop & ActingLoop;
 
-function createLoops(work: Workplace, stopping: AbortSignal): Loops {
+function createLoops(work: Workplace, reporter: OutcomeReporter, stopping: AbortSignal): Loops {
   const { db, repository, instance, sealer, filler, editor, clock, log, tracing } = work;
   const timing = { ...TIMING, ...work.timing };
   const { unmatchedWaitsMs, missingLooksMs, probeEveryMs } = timing;
   const pause = createTrackerPause({ clock, log, probeEveryMs });
   const walTruncation = createWalTruncation({ db, clock, log });
-  const reporter = notingDropped(work.reporter, walTruncation);
   const waitMaxMs = (stage: Stage): number =>
     stage === 'match'
       ? Math.max(CATCH_UP_WAIT_MAX_MS, ...unmatchedWaitsMs)
@@ -170,7 +169,8 @@ function createLoops(work: Workplace, stopping: AbortSignal): Loops {
           probeEveryMs,
           ...missingLooksMs,
         );
-  const shared = { db, repository, clock, log, reporter, tracing, timing };
+  const noting = notingDropped(reporter, walTruncation);
+  const shared = { db, repository, clock, log, reporter: noting, tracing, timing };
   return {
     db,
     editor,
@@ -179,7 +179,7 @@ function createLoops(work: Workplace, stopping: AbortSignal): Loops {
       ...shared,
       filler,
       directoryKey: work.directoryKey,
-      partners: work.partners,
+      partners: { all: () => work.partners().all() },
       readDelivery: work.readDelivery,
       directory: createDirectoryCoverage({
         catchUp: (since) => filler.catchUp(since),

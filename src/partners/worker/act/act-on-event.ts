@@ -1,7 +1,7 @@
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import {
   type BackoffSchedule,
@@ -15,6 +15,7 @@ import { toReported, settle, type Settlement } from '../settle-event.ts';
 import { createLeasedLeads, type LeasedLeads, LeaseLost, Overtaken } from './leased-leads.ts';
 import { createOwnComment } from './own-comment.ts';
 import { hasLeadsElsewhere } from '../held-leads.ts';
+import type { IssueEditor } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import { type EventErrorCode, isDeletion, remainders } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
@@ -29,16 +30,20 @@ export type DeletionRules = {
 };
 
 /** Store and tracker on which the worker acts. */
-export type Acting = Omit<LeadWriter, 'labels' | 'pacer' | 'refusals'> & {
-  pacer: Pacer;
-  refusals: WriteRefusals;
+export type Acting = {
   db: Database;
   repository: StoredRepositoryName;
-  clock: Clock;
-  reporter: OutcomeReporter;
-  random: Random;
+  editor: IssueEditor;
+  isListed: LeadWriter['isListed'];
   /** Those in force; read once for each event. */
   rules: () => DeletionRules;
+  pacer: Pacer;
+  refusals: WriteRefusals;
+  timing: LeadWriter['timing'];
+  clock: Clock;
+  log: Log;
+  reporter: OutcomeReporter;
+  random: Random;
   tracing?: Tracing;
 };
 

@@ -13,7 +13,7 @@ import type { EventTimes, Match, MatchName } from '#leads/directory/match.ts';
 export const MATCH_WAIT_MS = 400;
 
 /** Look-up of leads by their numbers, which needs no complete directory. */
-export type NumberLookUp = {
+type NumberLookUp = {
   db: Database;
   repository: StoredRepositoryName;
   filler: Pick<DirectoryFiller, 'learn'>;

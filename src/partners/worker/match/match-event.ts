@@ -1,19 +1,16 @@
 import type { KeyObject } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
+import type { Database } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { DirectoryCoverage, Coverage } from '../directory-coverage.ts';
 import { type MatchProgress, type Todo, traceStep, type WorkItem } from '../work-item.ts';
 import { type Settlement } from '../settle-event.ts';
-import {
-  findLead,
-  MATCH_WAIT_MS,
-  matchByNumber,
-  type NumberLookUp,
-  NO_LEADS,
-} from './match-by-number.ts';
+import { findLead, MATCH_WAIT_MS, matchByNumber, NO_LEADS } from './match-by-number.ts';
 import { type Match, type MatchName, toMatchNames } from '#leads/directory/match.ts';
 import { actionsFor, namesOf, namesSomebody, ruleFor } from '../../event.ts';
 import { effectOf } from '../act/issue-edit.ts';
@@ -45,7 +42,10 @@ const PARTNER_WAIT_MAX_MS = MINUTE;
 const DECIDED_AT_ONCE = 20;
 
 /** Everything by which events are matched: directory, partners of the configuration, tracker. */
-export type Matching = NumberLookUp & {
+export type Matching = {
+  db: Database;
+  repository: StoredRepositoryName;
+  filler: Pick<DirectoryFiller, 'learn'>;
   directory: DirectoryCoverage;
   /** The sub-key for directory hashes. */
   directoryKey: KeyObject;
