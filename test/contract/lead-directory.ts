@@ -1,4 +1,4 @@
-import type { DirectoryStore } from '#leads/lead-store.ts';
+import { type DirectoryStore, readRepositoryId } from '#leads/lead-store.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hashIdentity, type IdentityKind, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
@@ -14,12 +14,7 @@ import {
   removeEntry,
   startCrawl,
 } from '#leads/directory/write-directory.ts';
-import {
-  readDirectoryState,
-  readRepositoryId,
-  readUnseen,
-  readUpdatedAt,
-} from '#leads/directory/directory-view.ts';
+import { readDirectoryState, readUnseen, readUpdatedAt } from '#leads/directory/directory-view.ts';
 
 /** Engine of the contract. Everything is released when the running test ends. */
 type LeadDirectoryFixture = {

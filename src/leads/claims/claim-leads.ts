@@ -1,3 +1,4 @@
+import { numbersOf } from '../lead-store.ts';
 import { appendAudit } from '#shared/audit.ts';
 import { hideClaimed, hideKnown, noteLeads, readKnown } from '../lead-feed/note-changes.ts';
 import { send, type Statements, type Tx } from '#shared/database.ts';
@@ -149,10 +150,6 @@ export function toLeadIds(numbers: readonly number[]): string | undefined {
 
 export function fromLeadIds(leadIds = '[]'): number[] {
   return (JSON.parse(leadIds) as string[]).map(Number);
-}
-
-export function numbersOf(rows: readonly { number: number }[]): number[] {
-  return rows.map(({ number }) => number);
 }
 
 const ADOPT = `

@@ -1,31 +1,15 @@
-import type { LeadStore, StoredRepositoryName } from '../lead-store.ts';
+import {
+  IS_CLAIMED,
+  type LeadStore,
+  NAMED,
+  readRepositoryId,
+  type StoredRepositoryName,
+} from '../lead-store.ts';
 import type { DirectoryState, IdentityKind } from './lead-directory.ts';
 import { READING_VERSION } from '../model/identity.ts';
 import type { DirectoryView, MatchName } from './match.ts';
 import type { Statements } from '#shared/database.ts';
 import { either, toRecords } from '#shared/sql.ts';
-
-/** The number of the repository that `@name` means. */
-export const NAMED =
-  '(SELECT repository_id FROM tracker_repository WHERE name = /*sqlite +*/@name)';
-
-const READ_REPOSITORY_ID = 'SELECT repository_id FROM tracker_repository WHERE name = @name';
-
-/** As the tracker named it last. */
-export async function readRepositoryId(
-  db: Statements,
-  name: StoredRepositoryName,
-): Promise<number | undefined> {
-  return (await db.get<{ repositoryId: number }>(READ_REPOSITORY_ID, { name }))?.repositoryId;
-}
-
-/**
- * True when the lead in a row of this table is claimed. Counted, so that it is looked for by its number:
- * an EXISTS may become a join that reads all claims.
- */
-export const IS_CLAIMED = (table: string): string => `
-  (SELECT count(*) > count(released_at) FROM claim
-    WHERE claim.repository_id = ${table}.repository_id AND claim.number = ${table}.number)`;
 
 /** A claimed lead's row is frozen: a later event must find the person behind a redacted issue. */
 export const IS_FROZEN = IS_CLAIMED('directory_lead');

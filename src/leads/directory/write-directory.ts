@@ -8,7 +8,7 @@
 import { carriedOf } from '../model/labels.ts';
 import type { DirectoryEntry, LabelRename } from './lead-directory.ts';
 import { READING_VERSION } from '../model/identity.ts';
-import { adoptClaims, numbersOf } from '../claims/claim-leads.ts';
+import { adoptClaims } from '../claims/claim-leads.ts';
 import { adoptDeletionNames, endDeletionNames } from '../claims/deletion-names.ts';
 import {
   beginHistory,
@@ -19,8 +19,8 @@ import {
 } from '../lead-feed/note-changes.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
-import { IS_FROZEN, readRepositoryId } from './directory-view.ts';
-import type { DirectoryStore } from '../lead-store.ts';
+import { IS_FROZEN } from './directory-view.ts';
+import { type DirectoryStore, numbersOf, readRepositoryId } from '../lead-store.ts';
 
 const RULES_CHECK = 'SELECT rules_check FROM directory_state WHERE repository_id = @id';
 

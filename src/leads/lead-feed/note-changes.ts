@@ -10,8 +10,7 @@ import {
 import { DAY } from '#shared/clock.ts';
 import { type Database, send, type Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
-import { IS_CLAIMED, NAMED, readRepositoryId } from '../directory/directory-view.ts';
-import type { LeadStore } from '../lead-store.ts';
+import { IS_CLAIMED, type LeadStore, NAMED, readRepositoryId } from '../lead-store.ts';
 import { CHANGE_COLUMNS, type ChangeRow, type FeedReader, toChange } from './read-changes.ts';
 
 /** Leads of a repository that something was written of, and when: ms since the Unix epoch. */

@@ -3,8 +3,7 @@
  * the order in which they changed last; rows of leads that went are kept for 30 days.
  */
 import type { Database } from '#shared/database.ts';
-import { NAMED } from '../directory/directory-view.ts';
-import type { LeadStore } from '../lead-store.ts';
+import { type LeadStore, NAMED } from '../lead-store.ts';
 import { HISTORY, type LeadChange, type Span } from './lead-change.ts';
 
 /** The change behind which a read goes on: its position, then the issue number. */

@@ -1,8 +1,7 @@
 /** Consumers that could read leads that were taken away, and those that have read that they were. */
 import type { Database } from '#shared/database.ts';
-import { NAMED } from '../directory/directory-view.ts';
 import { foldLabels } from '../model/labels.ts';
-import type { LeadStore } from '../lead-store.ts';
+import { type LeadStore, NAMED } from '../lead-store.ts';
 import { grantOf } from './feed-cursors.ts';
 import { FEED_READABLE_MS, type LeadChange, readableSpan } from './lead-change.ts';
 import { CHANGE_COLUMNS, type ChangeRow, toChange } from './read-changes.ts';

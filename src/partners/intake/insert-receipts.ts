@@ -6,11 +6,11 @@ import {
   toNameKinds,
 } from '#leads/directory/match.ts';
 import { digestIdentity, isDeletion, payloadIdentity, statusOf } from '../receipts/receipt.ts';
-import type { StoredRepositoryName } from '#leads/lead-store.ts';
+import { readRepositoryId, type StoredRepositoryName } from '#leads/lead-store.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import { sendRows, type Tx } from '#shared/database.ts';
 import { rowsInto } from '#shared/sql.ts';
-import { readDirectoryView, readRepositoryId } from '#leads/directory/directory-view.ts';
+import { readDirectoryView } from '#leads/directory/directory-view.ts';
 import {
   claimsOf,
   claimedBy,

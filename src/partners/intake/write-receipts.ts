@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { readRepositoryId } from '#leads/directory/directory-view.ts';
-import type { StoredRepositoryName } from '#leads/lead-store.ts';
+import { readRepositoryId, type StoredRepositoryName } from '#leads/lead-store.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Database, Tx } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';

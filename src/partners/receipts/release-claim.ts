@@ -1,6 +1,6 @@
+import { readRepositoryId } from '#leads/lead-store.ts';
 import { type ClaimedLeads, refuseUnclaimed } from '#leads/claims/claimed-leads.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-leads.ts';
-import { readRepositoryId } from '#leads/directory/directory-view.ts';
 import { noteLeads } from '#leads/lead-feed/note-changes.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { type Origin, appendAudit } from '#shared/audit.ts';

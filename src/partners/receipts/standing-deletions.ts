@@ -3,7 +3,7 @@
  * that learns it, by the rule by which a deletion is matched at any other time.
  */
 import type { IdentityKind } from '#leads/directory/lead-directory.ts';
-import type { ClaimLearnt, KnownRepository } from '#leads/lead-store.ts';
+import { type ClaimLearnt, type KnownRepository, numbersOf } from '#leads/lead-store.ts';
 import {
   type EventTimes,
   latestMeant,
@@ -23,7 +23,6 @@ import {
   confirmClaims,
   fromLeadIds,
   insertClaims,
-  numbersOf,
   toLeadIds,
 } from '#leads/claims/claim-leads.ts';
 

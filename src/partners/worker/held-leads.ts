@@ -1,11 +1,5 @@
-import {
-  claimedBy,
-  fromLeadIds,
-  numbersOf,
-  REPOSITORY_NOT_KNOWN,
-} from '#leads/claims/claim-leads.ts';
-import { readRepositoryId } from '#leads/directory/directory-view.ts';
-import type { StoredRepositoryName } from '#leads/lead-store.ts';
+import { claimedBy, fromLeadIds, REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-leads.ts';
+import { numbersOf, readRepositoryId, type StoredRepositoryName } from '#leads/lead-store.ts';
 import type { Database } from '#shared/database.ts';
 import { isDeletion } from '../receipts/receipt.ts';
 import { IS_MINE, leaseOf } from './lease-events.ts';

@@ -1,6 +1,5 @@
 import { claimedBy, claimsHeld, toLeadIds, withdrawClaims } from '#leads/claims/claim-leads.ts';
-import { readRepositoryId } from '#leads/directory/directory-view.ts';
-import type { StoredRepositoryName } from '#leads/lead-store.ts';
+import { readRepositoryId, type StoredRepositoryName } from '#leads/lead-store.ts';
 import { send, type Tx } from '#shared/database.ts';
 import { toJson } from '#shared/sql.ts';
 import type {

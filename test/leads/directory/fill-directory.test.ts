@@ -1,3 +1,4 @@
+import { readRepositoryId } from '#leads/lead-store.ts';
 import { email } from '../../support/identities.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { changeFor } from '#leads/lead-feed/lead-change.ts';
@@ -22,7 +23,7 @@ import { temporaryDatabase } from '../../support/stores.ts';
 import { createFakeTracker } from '../fake-tracker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { adoptRepository } from '#leads/directory/write-directory.ts';
-import { readDirectoryState, readRepositoryId } from '#leads/directory/directory-view.ts';
+import { readDirectoryState } from '#leads/directory/directory-view.ts';
 import { readChangesAfter } from '#leads/lead-feed/read-changes.ts';
 
 const byEmail = (value: string) => hashIdentity(directoryKey, email(value));

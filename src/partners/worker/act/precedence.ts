@@ -1,4 +1,4 @@
-import { readRepositoryId } from '#leads/directory/directory-view.ts';
+import { readRepositoryId } from '#leads/lead-store.ts';
 import { MINUTE } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { isDeletion } from '../../receipts/receipt.ts';

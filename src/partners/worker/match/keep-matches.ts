@@ -25,9 +25,8 @@ import {
   insertClaims,
   withdrawClaims,
 } from '#leads/claims/claim-leads.ts';
-import { readRepositoryId } from '#leads/directory/directory-view.ts';
 import { REQUEUE_REPEATED, withStep } from '../../receipts/event-changes.ts';
-import type { StoredRepositoryName } from '#leads/lead-store.ts';
+import { readRepositoryId, type StoredRepositoryName } from '#leads/lead-store.ts';
 import type { Clock } from '#shared/clock.ts';
 import { type Database, send, type Tx } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
