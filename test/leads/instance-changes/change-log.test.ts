@@ -109,6 +109,16 @@ test('a reader that has just begun finds out, too', async () => {
   expect(await readNew()).toEqual([{ isBehindGap: true, changes: [issueChange(1)] }]);
 });
 
+test('a reader that found an empty log in between finds out, too', async () => {
+  const { database, mine, theirs } = await twoLogs();
+  await theirs.append([issueChange(1)]);
+  const readNew = await mine.openReader();
+  await database.run('DELETE FROM change_batch');
+  expect(await readNew()).toEqual([]);
+  await theirs.append([issueChange(2)]);
+  expect(await readNew()).toEqual([{ isBehindGap: true, changes: [issueChange(2)] }]);
+});
+
 test('whoever watches is called again after its connection broke, and told of what comes then', async () => {
   const { database, mine, theirs } = await twoLogs();
   let calls = 0;
