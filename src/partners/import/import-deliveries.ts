@@ -5,7 +5,7 @@ import { appendAudit, type Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { type Intake, toReceipt } from '../intake/accept-delivery.ts';
-import { timesOf, openAcceptanceClaims } from '../intake/insert-receipts.ts';
+import { timesOf, createAcceptanceClaims } from '../intake/insert-receipts.ts';
 import {
   type Acceptance,
   effectOfRepeat,
@@ -144,7 +144,7 @@ async function* previewFile(target: ImportTarget, file: ImportedFile): AsyncGene
   for await (const group of groupsOf(target, file)) {
     const { before, claims } = await lookUp(target, group);
     for (const { text, receipt } of group) {
-      const fresh = receipt.events.filter((event) => {
+      const written = receipt.events.filter((event) => {
         const key = event.sameEventKey.toString('latin1', 0, 16);
         const isKnown = before.has(event) || inFile.has(key);
         if (inFile.size < KEYS_REMEMBERED_MAX) inFile.add(key);
@@ -154,17 +154,17 @@ async function* previewFile(target: ImportTarget, file: ImportedFile): AsyncGene
         const same = before.get(event);
         return same !== undefined && effectOfRepeat(event, same.outcome) !== 'nothing';
       };
-      const worked = receipt.events.filter((event) => fresh.includes(event) || isAgain(event));
+      const worked = receipt.events.filter((event) => written.includes(event) || isAgain(event));
       const leadsOf = (event: NewEvent): readonly number[] =>
         claims.find(event.names, timesOf(event, receipt, before.get(event)));
       const leads = new Set(worked.flatMap(leadsOf));
       const [first] = receipt.events;
-      const repeat = first !== undefined && fresh.length === 0;
+      const repeat = first !== undefined && written.length === 0;
       yield {
         line: text.number,
         ...(repeat && { id: before.get(first)?.receiptId }),
         repeat,
-        outcomes: outcomesOf(fresh),
+        outcomes: outcomesOf(written),
         leads: leads.size,
         undated: worked.filter(isUndated).length,
       };
@@ -182,7 +182,7 @@ function lookUp({ db, repository }: ImportTarget, group: Group) {
   const names = events.flatMap((event) => event.names);
   return db.transaction(async (tx) => {
     const { before } = await findKnown(tx, events);
-    return { before, claims: await openAcceptanceClaims(tx, repository, names) };
+    return { before, claims: await createAcceptanceClaims(tx, repository, names) };
   });
 }
 

@@ -1,4 +1,4 @@
-import type { EventIdKeys, NewEvent, NewReceipt, SameEvent, Sorted } from './new-receipt.ts';
+import type { EventIdKeys, NewEvent, NewReceipt, SameEvent, SplitReceipt } from './new-receipt.ts';
 import {
   type EventTimes,
   leadsToClaim,
@@ -71,13 +71,16 @@ type Row = {
 };
 
 /** Writes receipts, their events and claims in a few statements, however many they are. */
-export async function insertReceipts(writing: Writing, sorted: readonly Sorted[]): Promise<void> {
-  if (sorted.length === 0) return;
+export async function insertReceipts(
+  writing: Writing,
+  split: readonly SplitReceipt[],
+): Promise<void> {
+  if (split.length === 0) return;
   const { tx, next, claims } = writing;
   let { receipt: number, event: id } = next;
-  const numbered = sorted.map((one) => ({ ...one, number: number++ }));
-  const rows = numbered.flatMap(({ number, receipt, fresh }) =>
-    fresh.map((event): Row => {
+  const numbered = split.map((one) => ({ ...one, number: number++ }));
+  const rows = numbered.flatMap(({ number, receipt, written }) =>
+    written.map((event): Row => {
       const leads = claims.find(event.names, timesOf(event, receipt));
       return { id: id++, number, receipt, event, leads };
     }),
@@ -101,9 +104,14 @@ export function timesOf(event: NewEvent, receipt: NewReceipt, before?: SameEvent
   return { createdBefore, receivedAt: (before ?? receipt).receivedAt };
 }
 
-function toReceiptRow({ number, receipt, fresh, known }: Sorted & { number: number }): object {
+function toReceiptRow({
+  number,
+  receipt,
+  written,
+  known,
+}: SplitReceipt & { number: number }): object {
   const { events: _events, createdBefore: _createdBefore, ...row } = receipt;
-  const status = statusOf(fresh.map(({ outcome }) => outcome));
+  const status = statusOf(written.map(({ outcome }) => outcome));
   return { ...row, number, status, ...(known.length > 0 && { repeats: known }) };
 }
 
@@ -184,7 +192,7 @@ export type AcceptanceClaims = {
 };
 
 /** Reads what the lead directory knows of all that these events name. */
-export async function openAcceptanceClaims(
+export async function createAcceptanceClaims(
   tx: Tx,
   repository: StoredRepositoryName,
   names: readonly MatchName[],

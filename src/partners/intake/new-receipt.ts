@@ -96,10 +96,11 @@ export type SameEvent = {
 
 export type Repeat = { event: NewEvent; before: SameEvent };
 
-/** A receipt by what the store knows of its events. */
-export type Sorted = {
+/** A receipt, its events split by what the store knows of them. */
+export type SplitReceipt = {
   receipt: NewReceipt;
-  fresh: NewEvent[];
+  /** Written under this receipt: those that did not come before. */
+  written: NewEvent[];
   repeats: Repeat[];
   /** All that are not new: each came before, or stands twice in the delivery. */
   known: RepeatedEvent[];
@@ -111,6 +112,6 @@ export type Acceptance = {
   receipt: Receipt;
   /** Events that wait for the worker because of this delivery. */
   queued: number;
-  /** The events that were written now: those that did not come before. */
+  /** @see SplitReceipt */
   written: readonly NewEvent[];
 };

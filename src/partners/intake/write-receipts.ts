@@ -8,16 +8,16 @@ import type { Receipt } from '../receipts/receipt.ts';
 import { claimLearnt } from '../receipts/standing-deletions.ts';
 import {
   insertReceipts,
-  openAcceptanceClaims,
+  createAcceptanceClaims,
   readNextNumbers,
   type Writing,
 } from './insert-receipts.ts';
-import type { Acceptance, NewEvent, NewReceipt, SameEvent, Sorted } from './new-receipt.ts';
+import type { Acceptance, NewEvent, NewReceipt, SameEvent, SplitReceipt } from './new-receipt.ts';
 import { findKnown, workRepeat } from './repeats.ts';
 
 /**
  * Writes a delivery in one transaction and resolves once it is durable on disk. In the same transaction its merges are
- * learnt first; every lead that its deletions name is claimed (`openAcceptanceClaims`), so that no reader sees it from
+ * learnt first; every lead that its deletions name is claimed (`createAcceptanceClaims`), so that no reader sees it from
  * then on, and the deletions stand for who is learnt later (`claimLearnt`); what came before is not written again, but
  * worked once more where that helps (`workRepeat`). An event whose id came before with another person is noted so. The
  * receipt of a repeat is as it was in the first response.
@@ -43,7 +43,7 @@ export function createReceiptWriter(db: Database, options: WriteOptions): WriteR
   const write = async (batch: readonly Waiting[]): Promise<void> => {
     const receipts = batch.map(({ receipt }) => receipt);
     try {
-      const acceptances = await db.exclusive((tx) => writeAll(tx, receipts, options));
+      const acceptances = await db.exclusive((tx) => writeInOrder(tx, receipts, options));
       for (const [at, { resolve }] of batch.entries()) resolve(acceptances[at] as Acceptance);
     } catch (error) {
       // A store that fails does so for all; any other error may be the fault of one of them.
@@ -73,7 +73,7 @@ export function createReceiptWriter(db: Database, options: WriteOptions): WriteR
 }
 
 /** Writes receipts one after the other in effect. */
-async function writeAll(
+async function writeInOrder(
   tx: Tx,
   receipts: readonly NewReceipt[],
   options: WriteOptions,
@@ -122,56 +122,56 @@ async function writeTogether(
   await claimMerged(tx, repository, receipts);
   const [{ before, isIdReused }, claims, next] = await Promise.all([
     findKnown(tx, events),
-    openAcceptanceClaims(tx, repository, names),
+    createAcceptanceClaims(tx, repository, names),
     readNextNumbers(tx),
   ]);
   const writing: Writing = { tx, next, sealer, claims, isIdReused };
-  const sorted = receipts.map((receipt) => sortOut(receipt, before));
+  const split = receipts.map((receipt) => splitReceipt(receipt, before));
   await insertReceipts(
     writing,
-    sorted.filter((one) => !isRepeat(one)),
+    split.filter((one) => !isRepeat(one)),
   );
   const acceptances: Acceptance[] = [];
-  for (const one of sorted) acceptances.push(await acceptSorted(writing, one));
+  for (const one of split) acceptances.push(await acceptReceipt(writing, one));
   return acceptances;
 }
 
 /** An event that stands twice in one delivery is taken once. */
-function sortOut(receipt: NewReceipt, before: ReadonlyMap<NewEvent, SameEvent>): Sorted {
+function splitReceipt(receipt: NewReceipt, before: ReadonlyMap<NewEvent, SameEvent>): SplitReceipt {
   const seen = new Set<string>();
-  const sorted: Sorted = { receipt, fresh: [], repeats: [], known: [] };
+  const split: SplitReceipt = { receipt, written: [], repeats: [], known: [] };
   for (const event of receipt.events) {
     const key = keyOf(event);
     const same = before.get(event);
     const isTwice = seen.has(key);
     seen.add(key);
     const { position } = event;
-    if (same ?? isTwice) sorted.known.push({ position, receiptId: same?.receiptId ?? receipt.id });
+    if (same ?? isTwice) split.known.push({ position, receiptId: same?.receiptId ?? receipt.id });
     if (isTwice) continue;
-    if (same) sorted.repeats.push({ event, before: same });
-    else sorted.fresh.push(event);
+    if (same) split.repeats.push({ event, before: same });
+    else split.written.push(event);
   }
-  return sorted;
+  return split;
 }
 
 /** Every event came before. */
-function isRepeat({ fresh, repeats }: Sorted): boolean {
-  return fresh.length === 0 && repeats.length > 0;
+function isRepeat({ written, repeats }: SplitReceipt): boolean {
+  return written.length === 0 && repeats.length > 0;
 }
 
 /** Has what came before do what it asks for now. The receipt of a delivery that came before is the first one. */
-async function acceptSorted(writing: Writing, sorted: Sorted): Promise<Acceptance> {
-  const { receipt, fresh, repeats } = sorted;
-  let queued = fresh.filter(({ outcome }) => outcome === 'PENDING').length;
+async function acceptReceipt(writing: Writing, split: SplitReceipt): Promise<Acceptance> {
+  const { receipt, written, repeats } = split;
+  let queued = written.filter(({ outcome }) => outcome === 'PENDING').length;
   for (const repeat of repeats) if (await workRepeat(writing, repeat, receipt)) queued += 1;
   const [first] = repeats;
-  if (first && isRepeat(sorted)) {
+  if (first && isRepeat(split)) {
     const original = await readOriginal(writing.tx, first.before.receipt);
     return { kind: 'repeat', receipt: original, queued, written: [] };
   }
   const { path: _, events: _all, traceparent: _span, createdBefore: _until, ...own } = receipt;
   const accepted: Receipt = { ...own, status: 'ACCEPTED' };
-  return { kind: 'accepted', receipt: accepted, queued, written: fresh };
+  return { kind: 'accepted', receipt: accepted, queued, written };
 }
 
 const READ_ORIGINAL = `

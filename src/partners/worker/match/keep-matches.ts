@@ -97,15 +97,15 @@ export async function writeChanges(
   const [first, ...others] = changes;
   if (!first) return;
   try {
-    await writeAll(target, changes);
+    await commitAll(target, changes);
   } catch (error) {
     if (isTrackportError(error)) throw error;
     if (others.length > 0) for (const change of changes) await writeChanges(target, [change]);
-    else await writeAll(target, [{ item: first.item, ...failedMatch(target, first.item, error) }]);
+    else await commitAll(target, [{ item: first.item, ...failedMatch(target, first.item, error) }]);
   }
 }
 
-async function writeAll(
+async function commitAll(
   { db, repository, clock, reporter }: ChangeTarget,
   changes: readonly Change[],
 ): Promise<void> {
