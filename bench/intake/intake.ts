@@ -145,6 +145,7 @@ async function startServer(accept: WriteReceipt) {
     workerLease: unserved,
     filler: unserved,
     latestCreation: () => clock.now(),
+    earliestNow: () => clock.now(),
     learnTime: () => undefined,
     traffic: { record: () => undefined, read: async () => [] },
     hearing: { note: () => undefined, read: unserved, keep: unserved },

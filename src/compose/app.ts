@@ -245,6 +245,7 @@ function composePartners(app: Omit<App, 'partners'>, instance: string): Partners
     editor: createIssueEditor({ client, adminClient, repository, clock: trackerTime }),
     writeIntervalMs: config.tracker.writeInterval,
     latestCreation: () => tracker.latestCreation(),
+    earliestNow: () => tracker.earliestNow(),
     learnTime: () => tracker.learnTime(),
     openReaders: async () => {
       // Readers that were sent something a moment ago have it, before it is in the store.

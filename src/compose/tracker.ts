@@ -56,6 +56,8 @@ export type Tracker = {
   clock: TrackerTime;
   /** Latest time of creation of an issue of this moment, as it tells; ms since the Unix epoch. */
   latestCreation(): number;
+  /** The time by its clock or this machine's, whichever is behind; undefined before its first response. */
+  earliestNow(): number | undefined;
   /** Lead of its clock on this machine's, in ms; undefined before its first response. */
   clockSkewMs(): number | undefined;
   /** Finds out what time it is there, unless a response has told; every half minute at most. */
@@ -131,6 +133,7 @@ export function createTracker(options: TrackerOptions): Tracker {
     versionNotice: () => versionNotice.text(),
     clock: trackerTime,
     latestCreation: () => trackerClock.latestNow(),
+    earliestNow: () => trackerClock.earliestNow(),
     clockSkewMs: () => trackerClock.skewMs(),
     learnTime: createTimeQuestion(trackerClock, ask),
     onReload: () => watch.askAgain(),

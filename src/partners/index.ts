@@ -50,6 +50,8 @@ type PartnersOptions = Workplace & {
   workerLease: WorkerLease;
   /** Latest time of creation of a lead of this moment, by the tracker's clock; ms since the Unix epoch. */
   latestCreation: () => number;
+  /** The time by the tracker's clock or this machine's, whichever is behind; undefined until the former is known. */
+  earliestNow: () => number | undefined;
   /** Finds out what time it is at the tracker, unless that is known; called every two seconds. */
   learnTime: () => void;
   traffic: Pick<Traffic, 'record' | 'read'>;
@@ -160,10 +162,21 @@ function createIntake(
  * instance gets the lease, which it always does on SQLite; else `standBy` is called every two seconds until it gets it.
  */
 function createBackground(
-  { db, partners, filler, hearing, learnTime, workerLease, clock, log }: PartnersOptions,
+  {
+    db,
+    partners,
+    filler,
+    hearing,
+    earliestNow,
+    learnTime,
+    workerLease,
+    clock,
+    log,
+  }: PartnersOptions,
   worker: EventWorker,
 ): BackgroundWork {
-  const purger = createReceiptPurger({ db, onDropped: () => worker.noteDropped(), clock, log });
+  const onDropped = (): void => worker.noteDropped();
+  const purger = createReceiptPurger({ db, earliestNow, learnTime, onDropped, clock, log });
   const silence = createSilenceWatch({ partners, hearing, clock, log });
   const jobs = {
     start: async () => {

@@ -147,6 +147,7 @@ export function openWorld<D extends Database = SqliteDatabase, C extends Clock =
       workerLease: ownWork,
       filler: unserved,
       latestCreation: () => clock.now(),
+      earliestNow: () => clock.now(),
       learnTime: () => undefined,
       hearing: createHearing({ database, clock: trackerTime, log }),
       traffic: { record: () => undefined, read: async () => [] },

@@ -21,6 +21,8 @@ export type TrackerClock = {
   clock: TrackerTime;
   /** The latest time that the tracker's clock may show: a minute after ours where nothing is known of it. */
   latestNow(): number;
+  /** The time by the one of the two clocks that is behind; undefined where nothing is known of the tracker's. */
+  earliestNow(): number | undefined;
   /** Lead of the tracker's clock over ours, in ms; negative: it is behind. Undefined: not known. */
   skewMs(): number | undefined;
   /** Takes note of a response that has just ended. */
@@ -60,6 +62,8 @@ export function createTrackerClock(clock: Clock, log: Pick<Log, 'info' | 'warn'>
     clock: { ...clock, isTrackers: true, now: () => steadyNow() + correctionMs },
     // Half a second is what whole seconds leave open, so that a second counts as a whole.
     latestNow: () => steadyNow() + (skew === undefined ? MINUTE : skew + SECOND / 2 - 1),
+    earliestNow: () =>
+      skewMs() === undefined ? undefined : Math.min(clock.now(), steadyNow() + correctionMs),
     skewMs,
     note: ({ dateMs, durationMs }) => {
       if (dateMs === undefined || durationMs > DURATION_MAX_MS) return;

@@ -1,4 +1,4 @@
-import { type Clock, DAY, HOUR } from '#shared/clock.ts';
+import { type Clock, DAY, HOUR, MINUTE } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import type { Database } from '#shared/database.ts';
 import { createRepeating, type Repeating } from '#shared/resilience/repeating.ts';
@@ -6,6 +6,7 @@ import { createRepeating, type Repeating } from '#shared/resilience/repeating.ts
 /** Lifetime of the keys of repeats, and of the payload of an event that failed, which a replay needs. */
 export const PAYLOAD_KEPT_MS = 30 * DAY;
 const PURGE_EVERY_MS = HOUR;
+const LOOK_EVERY_MS = MINUTE;
 
 /** Rows that are purged in one transaction: a month's worth must not hold up others. */
 const CHUNK_ROWS = 1000;
@@ -27,21 +28,30 @@ const DROP_DIGESTS = `
        AND receipt <= (SELECT number FROM receipt WHERE received_at < @before ORDER BY received_at DESC LIMIT 1)
      LIMIT ${CHUNK_ROWS})`;
 
-/** Forgets what is 30 days old every hour; `onDropped` is to take it out of the store's files. A store that fails is tried again with the next one. */
+/**
+ * Forgets what is 30 days old every hour; `onDropped` is to take it out of the store's files. A store that fails is tried
+ * again with the next one. A clock that is ahead must not take away what a replay needs: the age counts by the one of two
+ * clocks that is behind, and until the tracker has told its time nothing is forgotten.
+ */
 export function createReceiptPurger({
   db,
+  earliestNow,
+  learnTime,
   onDropped,
   clock,
   log,
 }: {
   db: Database;
+  earliestNow: () => number | undefined;
+  learnTime: () => void;
   onDropped: () => void;
   clock: Clock;
   log: Log;
 }): Repeating {
-  const purge = async (): Promise<void> => {
+  let dueAtMs = -Infinity;
+  const purge = async (nowMs: number): Promise<void> => {
     try {
-      const { keys, payloads } = await purgeReceipts(db, clock.now() - PAYLOAD_KEPT_MS);
+      const { keys, payloads } = await purgeReceipts(db, nowMs - PAYLOAD_KEPT_MS);
       if (keys + payloads > 0) {
         onDropped();
         log.info({ keys, payloads }, 'receipts purged');
@@ -50,7 +60,17 @@ export function createReceiptPurger({
       log.warn(errorFields(error), 'receipts could not be purged');
     }
   };
-  return createRepeating(purge, PURGE_EVERY_MS, clock);
+  const purgeWhenDue = async (): Promise<void> => {
+    if (clock.monotonicMs() < dueAtMs) return;
+    const nowMs = earliestNow();
+    if (nowMs === undefined) {
+      learnTime();
+      return;
+    }
+    dueAtMs = clock.monotonicMs() + PURGE_EVERY_MS;
+    await purge(nowMs);
+  };
+  return createRepeating(purgeWhenDue, LOOK_EVERY_MS, clock);
 }
 
 export async function purgeReceipts(

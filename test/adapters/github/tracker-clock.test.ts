@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { createTrackerClock } from '#adapters/github/tracker-clock.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
@@ -100,6 +100,17 @@ test('somebody who sets our clock back before the tracker has told its time move
   const before = tracker.clock.now();
   own.set(own.now() - HOUR);
   expect(tracker.clock.now()).toBe(before);
+});
+
+test('what is taken away by its age counts by the clock that is behind, once both are known', () => {
+  const { own, tracker, respond } = createWorld();
+  expect(tracker.earliestNow()).toBeUndefined();
+  respond(-60 * DAY);
+  expect(tracker.earliestNow()).toBe(tracker.clock.now());
+  for (let at = 0; at < 5; at += 1) respond(60 * DAY);
+  expect(tracker.earliestNow()).toBe(own.now());
+  own.set(own.now() + 60 * DAY);
+  expect(tracker.earliestNow()).toBeUndefined();
 });
 
 test('the log has one line when the clocks are apart, and one when they agree again', () => {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { eventReasons } from '#shared/outcomes/event-reasons.ts';
 import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
+import { createTrackerClock } from '#adapters/github/tracker-clock.ts';
 import { createReceiptPurger } from '#partners/receipts/purge-receipts.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
 import { toReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
@@ -164,6 +165,8 @@ describe('purging', () => {
     });
     const purger = createReceiptPurger({
       db: failsOnce,
+      earliestNow: () => clock.now(),
+      learnTime: () => undefined,
       onDropped: () => undefined,
       clock,
       log: silentLog,
@@ -171,14 +174,42 @@ describe('purging', () => {
     purger.start();
     await clock.advance(0);
     expect(await idKeyCount()).toBe(3);
-    await clock.advance(HOUR - 1);
+    await clock.advance(HOUR - MINUTE);
     expect(tries).toBe(1);
-    await clock.advance(1);
+    await clock.advance(MINUTE);
     await purger.stop();
     expect(await idKeyCount()).toBe(1);
     const before = tries;
     await clock.advance(HOUR);
     expect(tries).toBe(before);
+  });
+
+  test('waits until the tracker has told its time, for which it asks', async () => {
+    const clock = createFakeClock(100 * DAY);
+    const { database, fixture } = setUp();
+    const tracker = createTrackerClock(clock, silentLog);
+    await acceptEvent(fixture.store, { at: 60 * DAY, sameEventKey: Buffer.from('old') });
+    await acceptEvent(fixture.store, { at: 99 * DAY, sameEventKey: Buffer.from('new') });
+    let asked = 0;
+    const purger = createReceiptPurger({
+      db: database,
+      earliestNow: () => tracker.earliestNow(),
+      learnTime: () => void (asked += 1),
+      onDropped: () => undefined,
+      clock,
+      log: silentLog,
+    });
+    const keyCount = async (): Promise<number> =>
+      (await database.all('SELECT 1 FROM same_event')).length;
+    clock.set(clock.now() + 365 * DAY);
+    purger.start();
+    await clock.advance(0);
+    await clock.advance(MINUTE);
+    expect([await keyCount(), asked]).toEqual([2, 2]);
+    tracker.note({ dateMs: 100 * DAY, durationMs: 0 });
+    await clock.advance(MINUTE);
+    await purger.stop();
+    expect([await keyCount(), asked]).toEqual([1, 2]);
   });
 });
 
