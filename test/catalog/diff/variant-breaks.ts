@@ -13,6 +13,9 @@ import {
 /** A fourth list: what is one of several things, null among them. */
 const [nothing, flag] = [{ type: 'null' }, { type: 'boolean' }];
 const pets = {
+  Null: nothing,
+  Pet: object({ p: text }),
+  Animal: object({ p: text }),
   Cat: object({ c: text }, { required: ['c'] }),
   Dog: object({ d: text }, { required: ['d'] }),
 };
@@ -21,6 +24,7 @@ const of =
   (make: typeof asks, openapi = '3.1.0') =>
   (schema: Json): Json => ({ ...make(schema, { schemas: pets }), openapi });
 const [sent, got, gotOld] = [of(asks), of(gives), of(gives, '3.0.3')];
+const open = [object({ a: text }), object({ b: text })];
 const several = { type: ['string', 'integer', 'null'] };
 
 const breakingRows: SchemaRow[] = [
@@ -84,6 +88,21 @@ const breakingRows: SchemaRow[] = [
     { enum: ['a', 'b'] },
     { oneOf: [{ const: 'a' }, number] },
   ],
+  [
+    'null',
+    'that the type beside it keeps out',
+    sent,
+    { anyOf: [text, nothing] },
+    { anyOf: [text, nothing], type: 'string' },
+  ],
+  [
+    'overlaps',
+    'one more that others fit, too',
+    sent,
+    { oneOf: open },
+    { oneOf: [...open, object({ c: text })] },
+  ],
+  ['overlaps', 'any of them had to fit', sent, { anyOf: open }, { oneOf: open }],
 ];
 
 const harmlessRows: SchemaRow[] = [
@@ -126,6 +145,76 @@ const harmlessRows: SchemaRow[] = [
     sent,
     { enum: ['a', 'b', null] },
     { oneOf: [{ const: 'a' }, { enum: ['b', 'c'] }, nothing] },
+  ],
+  [
+    'null',
+    'in other words',
+    sent,
+    { oneOf: [{ const: null }, cat, dog] },
+    { oneOf: [{ type: ['null'] }, cat, dog] },
+  ],
+  [
+    'null',
+    'as a list of values',
+    got,
+    { oneOf: [{ enum: [null] }, { enum: ['a'] }] },
+    { enum: ['a', null] },
+  ],
+  [
+    'null',
+    'behind a reference',
+    sent,
+    { oneOf: [ref('Null'), { enum: ['a'] }] },
+    { oneOf: [nothing, { enum: ['a'] }] },
+  ],
+  [
+    'null',
+    'is no text that is too long',
+    sent,
+    { anyOf: [{ ...text, maxLength: 5 }, number, nothing] },
+    { anyOf: [{ type: ['string', 'null'], maxLength: 5 }, number] },
+  ],
+  [
+    'overlaps',
+    'an alternative is described',
+    sent,
+    { oneOf: open },
+    { oneOf: [object({ a: text }, { description: 'a' }), open[1]] },
+  ],
+  [
+    'overlaps',
+    'an alternative has one more property',
+    sent,
+    { oneOf: open },
+    { oneOf: [object({ a: text, c: text }), open[1]] },
+  ],
+  [
+    'overlaps',
+    'an alternative has another name',
+    sent,
+    { oneOf: [ref('Pet'), cat] },
+    { oneOf: [ref('Animal'), cat] },
+  ],
+  [
+    'limits',
+    'of another type',
+    sent,
+    number,
+    { ...number, maxLength: 5, pattern: 'a', required: ['a'], minItems: 1 },
+  ],
+  [
+    'forms',
+    'a condition is described, in another order',
+    sent,
+    { if: { required: ['a'], maxProperties: 2 }, else: text },
+    { if: { description: 'a', maxProperties: 2, required: ['a'] }, else: text },
+  ],
+  [
+    'forms',
+    'something excluded has a title',
+    sent,
+    { ...number, not: { const: 1 } },
+    { ...number, not: { title: 'One', const: 1 } },
   ],
 ];
 

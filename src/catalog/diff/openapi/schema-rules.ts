@@ -9,7 +9,7 @@ import {
   wholeOf,
 } from './comparison.ts';
 import type { Breakage, Shapes } from './rule.ts';
-import { keyOfEntry, shapeOf, wholeVariants } from './schema-shape.ts';
+import { concerns, keyOfEntry, shapeOf, wholeVariants } from './schema-shape.ts';
 import { discriminated, variants } from './variant-rules.ts';
 import { forms, limits, types, values } from './word-rules.ts';
 
@@ -93,6 +93,7 @@ function verdictOf(
 
 /** A new name in `required` of a request; one that is not there any more in a response. */
 function* required({ pair, isRequest, after, inner, outer }: Shapes): Generator<Breakage> {
+  if (!concerns('required', inner)) return;
   for (const [name, entry] of outer.required) {
     const isGone = !isRequest && outer.properties.has(name) && !after.properties.has(name);
     const isSame = inner.required.has(name) && !isHidden(pair, inner, name);
@@ -144,8 +145,9 @@ const OTHERS: Readonly<Record<string, string>> = {
 };
 
 /** `{}` → `{ "additionalProperties": false }` of a request, and whatever else a value consists of. */
-function parts({ comparison, pair, isRequest, home, before, after }: Shapes): Breakage[] {
+function parts({ comparison, pair, isRequest, home, before, after, inner }: Shapes): Breakage[] {
   for (const [name, { at }] of new Map([...before.parts, ...after.parts])) {
+    if (!concerns(name.split('\n')[0] ?? '', inner)) continue;
     const [was, is] = [before, after].map(({ parts: all }) => {
       const other = all.get(OTHERS[name.split('\n')[0] ?? ''] ?? '');
       return all.get(name) ?? other ?? { value: true, at };

@@ -79,7 +79,7 @@ function readMember(
   { member, schema }: { member: Entry; schema: object },
 ): void {
   readWord(read, limitOf(word, schema as Record<string, unknown>), member);
-  if (word === 'oneOf' || word === 'anyOf') readVariants(read, member);
+  if (word === 'oneOf' || word === 'anyOf') readVariants(read, member, schema);
   read.isNullable ||= word === 'nullable' && member.value === true;
 }
 
@@ -162,13 +162,14 @@ function partsOf(word: string, member: Entry): [name: string[], part: Entry][] {
   return all.map(([name, part]) => [[name], part]);
 }
 
-/** One beside null says that it may be null; one that is left is no alternative. */
-function readVariants(read: Reading, member: Entry): void {
+/** One beside null says that it may be null, unless the type beside them does not; one that is left is no alternative. */
+function readVariants(read: Reading, member: Entry, { type = ['null'] }: { type?: unknown }): void {
   const all = listOf(member);
   const others = all.filter((one) => !isNull(one));
   const [only, ...more] = others.length > 0 ? others : all;
   if (only === undefined || more.length > 0) return void read.groups.push(all);
-  read.isNullable ||= others.length > 0 && others.length < all.length;
+  const canBeNull = Array.isArray(type) && type.includes('null');
+  read.isNullable ||= canBeNull && others.length > 0 && others.length < all.length;
   readInto(read, only);
 }
 
@@ -178,7 +179,10 @@ function withNull(group: Entry[], at: Entry['at']): Entry[] {
 
 const nullAt = (at: Entry['at']): Entry => ({ value: { type: 'null' }, at: [...at, 'null'] });
 
-const isNull = ({ value }: Entry): boolean => isRecord(value) && value['type'] === 'null';
+function isNull({ value }: Entry): boolean {
+  const { type, const: constant, enum: list = [constant] } = isRecord(value) ? value : {};
+  return String(type) === 'null' || (Array.isArray(list) && list.length === 1 && list[0] === null);
+}
 
 /** Words that speak of one type alone. */
 const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
@@ -187,6 +191,30 @@ const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
   string: ['pattern', 'minLength', 'maxLength'],
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
 };
+
+/** Further ones, of which a schema without a type means none. */
+const OF_PARTS: Readonly<Record<string, readonly string[]>> = {
+  object: [
+    'required',
+    'dependentRequired',
+    'dependentSchemas',
+    'patternProperties',
+    'propertyNames',
+  ],
+  array: ['contains', 'minContains', 'maxContains'],
+};
+const TYPE_OF = new Map(
+  [OF_TYPE, OF_PARTS]
+    .flatMap((all) => Object.entries(all))
+    .flatMap(([type, words]) => words.map((word) => [word, type] as const)),
+);
+
+/** False for a word that keeps out no value of the shape, which has none of the word's type. */
+export function concerns(word: string, { types }: Shape): boolean {
+  const type = TYPE_OF.get(word);
+  if (type === undefined || types === undefined) return true;
+  return types.has(type) || (type === 'number' && types.has('integer'));
+}
 
 /** A schema without a type has that of its other words. Null has to stand in a list of values, too. */
 function typesOf({ shape, isNullable }: Reading, { notNull }: Entry): Shape['types'] {

@@ -66,19 +66,19 @@ const textOfVariant = (one: Entry): string =>
   JSON.stringify(wholeOf(one).map(({ value }) => value));
 
 /** A value that fits two of a `oneOf` is refused, where one of them alone had to fit. */
-function* overlaps({ inner, outer, comparison, isFit, pair }: Shapes): Generator<Breakage> {
+function* overlaps(shapes: Shapes): Generator<Breakage> {
+  const { inner, outer, comparison, isFit, pair } = shapes;
   const { after } = comparison;
   if (!outer.words.has('oneOf') || outer.words.has('discriminator')) return;
-  const former = new Set(inner.words.has('oneOf') ? inner.variants.map(textOfValue) : []);
   for (const [index, one] of outer.variants.entries())
     for (const other of outer.variants.slice(index + 1)) {
-      const isFormer = [one, other].every((variant) => former.has(textOfValue(variant)));
       const [left, right] = [shapeOf(after, one), shapeOf(after, other)];
       const canBeBoth = (value: Entry): boolean => {
         const shape = shapeOf(comparison.before, value);
         return !areApart(shape, left) && !areApart(shape, right);
       };
-      if (isFormer || areApart(left, right) || !inner.variants.some(canBeBoth)) continue;
+      if (areApart(left, right) || !inner.variants.some(canBeBoth)) continue;
+      if (overlapped(shapes, one, other)) continue;
       const isKnown =
         [left, right].every(({ types }) => types?.has('object')) ||
         inner.variants.some((value) =>
@@ -90,6 +90,17 @@ function* overlaps({ inner, outer, comparison, isFit, pair }: Shapes): Generator
       yield { word: 'oneOf', impact: isKnown ? 'breaking' : 'unclassified', text };
       return;
     }
+}
+
+/** True where each of the two lies within another one of a former `oneOf`: what fits both was refused before. */
+function overlapped({ inner, isFit, pair }: Shapes, one: Entry, other: Entry): boolean {
+  if (!inner.words.has('oneOf')) return false;
+  const around = (variant: Entry): Entry[] =>
+    inner.variants.filter((former) =>
+      isFit({ ...pair, direction: 'response', site: former.at, before: former, after: variant }),
+    );
+  const [some, others] = [around(one), around(other)];
+  return some.some((former) => others.some((second) => second !== former));
 }
 
 const LEVELS_MAX = 3;

@@ -1,6 +1,7 @@
+import { isRecord } from '#shared/text/json.ts';
 import { type Shape, wholeOf } from './comparison.ts';
 import { type Breakage, changeOf, type Shapes } from './rule.ts';
-import { hasValues, listsNull, textOfValue, valuesOf } from './schema-shape.ts';
+import { concerns, hasValues, listsNull, textOfValue, valuesOf } from './schema-shape.ts';
 
 /** `{ "type": "string" }` → `{ "type": "integer" }`, or null that is not taken any more, or given from now on. */
 export function* types(shapes: Shapes): Generator<Breakage> {
@@ -33,7 +34,7 @@ const TEXTS = new Set(['integer', 'number', 'boolean']);
 
 /** `{ "enum": ["a", "b"] }` → `{ "enum": ["a"] }` of a request, the other way round of a response. */
 export function* values({ isRequest, before, after, inner, outer }: Shapes): Generator<Breakage> {
-  if (!hasValues(outer)) return;
+  if (!mustBeListed(inner, outer)) return;
   const word = [before, after].some(({ words }) => words.has('const')) ? 'const' : 'enum';
   if (!hasValues(inner)) {
     const text = 'values can come that were not listed';
@@ -49,6 +50,12 @@ export function* values({ isRequest, before, after, inner, outer }: Shapes): Gen
   }
 }
 
+/** Types alone tell of what is null and nothing else. */
+function mustBeListed({ types }: Shape, outer: Shape): boolean {
+  const isNull = types?.size === 1 && types.has('null') && outer.types?.has('null') === true;
+  return hasValues(outer) && !isNull;
+}
+
 const LIMITS = new Set(
   `maximum exclusiveMaximum maxLength maxItems maxContains maxProperties uniqueItems
    minimum exclusiveMinimum minLength minItems minContains minProperties`.split(/\s+/),
@@ -58,7 +65,7 @@ const LIMITS = new Set(
 export function* limits(shapes: Shapes): Generator<Breakage> {
   const { isRequest, inner, outer } = shapes;
   for (const word of LIMITS) {
-    if (!outer.words.has(word)) continue;
+    if (!outer.words.has(word) || !concerns(word, inner)) continue;
     const own = tightestOf(inner, word);
     const counterpart = tightestOf(inner, COUNTERPARTS[word] ?? '');
     const allowed = tightestOf(outer, word);
@@ -110,7 +117,7 @@ const WIDEST = new Set<unknown>(['int64', 'double', 'password']);
 /** `{ "type": "string" }` → `{ "type": "string", "format": "uuid" }` of a request. */
 export function* forms(shapes: Shapes): Generator<Breakage> {
   for (const word of [...FORMS, ...OPAQUE]) {
-    if (!shapes.outer.words.has(word)) continue;
+    if (!shapes.outer.words.has(word) || !concerns(word, shapes.inner)) continue;
     const [some, allowed] = [shapes.inner, shapes.outer].map(({ words }) =>
       wholeOf(words.get(word)).map(({ value }) => value),
     ) as [unknown[], unknown[]];
@@ -127,9 +134,23 @@ export function* forms(shapes: Shapes): Generator<Breakage> {
   }
 }
 
+/** A schema without words for people, whose names are in order. */
+function bareOf(value: unknown, areNames = false): unknown {
+  if (Array.isArray(value)) return value.map((one) => bareOf(one));
+  if (!isRecord(value)) return value;
+  const names = Object.keys(value).filter((name) => areNames || !PROSE.has(name));
+  return Object.fromEntries(
+    names.toSorted().map((name) => [name, bareOf(value[name], !areNames && NAMED.has(name))]),
+  );
+}
+
+const PROSE = new Set(['description', 'title', 'example', 'examples', '$comment']);
+/** Words below which the owner gives the names. */
+const NAMED = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'const']);
+
 function isWithin(word: string, some: unknown, allowed: unknown): boolean {
   if (word === 'multipleOf') return Number(some) % Number(allowed) === 0;
   if (word === 'discriminator' && some === undefined) return true;
   const isFloat = some === 'float' && allowed === 'double';
-  return isFloat || JSON.stringify(some) === JSON.stringify(allowed);
+  return isFloat || JSON.stringify(bareOf(some)) === JSON.stringify(bareOf(allowed));
 }
