@@ -90,10 +90,13 @@ export function requireTyped(typed: string, expected: string, what: string): voi
   if (asSeen(typed) !== asSeen(expected)) refuseTyped(`This is not ${what}. Type it exactly.`);
 }
 
-/** A text as its page shows it, whose blanks a browser makes one. */
+/** A text as its page shows it: a browser makes its blanks one, and nobody sees those at its ends. */
 function asSeen(text: string): string {
-  return withoutInvisible(cut(text)).replaceAll(/\s+/g, ' ').normalize('NFC');
+  return withoutInvisible(cut(text)).replaceAll(BLANKS, ' ').trim().normalize('NFC');
 }
+
+/** Blanks as people see them, that of Braille among them. */
+const BLANKS = /[\s\u2800]+/g;
 
 /** @throws {validation-failed} at the field of `typedForm` */
 export function refuseTyped(detail: string): never {

@@ -162,19 +162,28 @@ describe('a consumer', () => {
   });
 });
 
-test.each(['abc\u202Egpj.exe', 'two  blanks', 'a\u2028line', 'zero\u200Bwidth', '👍'.repeat(199)])(
-  'a consumer called %j is revoked by its name as people see and type it',
-  async (name) => {
-    const { admin, access } = await setUp();
-    const { path } = await create(admin, { name });
-    const { body } = await admin.get(`${path}/revoke`);
-    const shown = /Type the name[^<]*<bdi>(.+)<\/bdi>/.exec(body)?.[1] ?? '';
-    await submit(admin, `${path}/revoke`, {
-      typed: shown.replaceAll(/\s+/g, ' ').replaceAll('\u200B', ''),
-    });
-    expect(await onlyConsumer(access)).toMatchObject({ state: 'revoked' });
-  },
-);
+test.each([
+  'abc\u202Egpj.exe',
+  'two  blanks',
+  'a\u2028line',
+  'zero\u200Bwidth',
+  'blank at the end \u200B',
+  '\u200B blank at the start',
+  'braille\u2800blank',
+  '👍'.repeat(199),
+])('a consumer called %j is revoked by its name as people see and type it', async (name) => {
+  const { admin, access } = await setUp();
+  const { path } = await create(admin, { name });
+  const { body } = await admin.get(`${path}/revoke`);
+  const shown = /Type the name[^<]*<bdi>(.+)<\/bdi>/.exec(body)?.[1] ?? '';
+  await submit(admin, `${path}/revoke`, {
+    typed: shown
+      .replaceAll('\u200B', '')
+      .replaceAll(/[\s\u2800]+/g, ' ')
+      .trim(),
+  });
+  expect(await onlyConsumer(access)).toMatchObject({ state: 'revoked' });
+});
 
 describe('grants', () => {
   test('of the catalog name a workspace, and stay while those of leads change', async () => {
