@@ -119,6 +119,12 @@ const breakingRows: Row[] = [
     oldApi({ parameters: [{ name: 'q', in: 'query', ...list }] }),
     takes(query({ schema: list })),
   ],
+  [
+    'parameters',
+    'one in a path is written with a dot',
+    takes({ ...query(), in: 'path', required: true }),
+    takes({ ...query(), in: 'path', required: true, style: 'label' }),
+  ],
   ['parameters', 'one in a header is gone', takes({ ...query(), in: 'header' }), api({})],
   ['servers', 'another address', listed('https://a.example/v1'), listed('https://b.example/v1')],
   [
@@ -226,6 +232,18 @@ const harmlessRows: Row[] = [
     'commas of Swagger 2.0 stay commas',
     oldApi({ parameters: [{ name: 'q', in: 'query', ...list }] }),
     takes(query({ schema: list, explode: false })),
+  ],
+  [
+    'versions',
+    'in a path of Swagger 2.0',
+    oldApi({ parameters: [{ name: 'id', in: 'path', required: true, type: 'string' }] }),
+    takes({ name: 'id', in: 'path', required: true, schema: text }),
+  ],
+  [
+    'versions',
+    'a list in a path of Swagger 2.0',
+    oldApi({ parameters: [{ name: 'id', in: 'path', required: true, ...list }] }),
+    takes({ name: 'id', in: 'path', required: true, style: 'simple', schema: list }),
   ],
   [
     'versions',

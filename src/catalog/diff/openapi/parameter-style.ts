@@ -26,7 +26,7 @@ export function styleOf(document: Document, entry: Entry): Part['style'] {
   const schema = entryOf(entry, 'schema');
   return {
     of: JSON.stringify([
-      place === 'path' && !isOld ? style : '',
+      place === 'path' && style !== usual ? style : '',
       content === undefined,
       allowReserved,
     ]),
