@@ -43,7 +43,7 @@ export async function startConfigured(
 ) {
   const config = load();
   const log = createLog(config.server.logLevel, logOutput); // standard output is its own from here on
-  logWarnings(log, config);
+  logWarnings(log, config, clock);
   const tracing = readTracing(environment);
   const starting = startService({ config, clock, log, logOutput, tracing, stopping });
   const service = await Promise.race([starting, giveUpStart(clock, stopping)]);
@@ -53,13 +53,13 @@ export async function startConfigured(
   const delayMs = config.server.stopDelay;
   return {
     stop: () => Promise.race([service.stop(), giveUpStop(clock, delayMs, log)]),
-    reload: () => reloadAndTell(service, load, log),
+    reload: () => reloadAndTell(service, load, { clock, log }),
   };
 }
 
 /** Tells of settings that are allowed and likely not meant. */
-function logWarnings(log: Log, config: Config): void {
-  for (const { key, text } of configWarnings(config)) log.warn({ key }, text);
+function logWarnings(log: Log, config: Config, clock: Clock): void {
+  for (const { key, text } of configWarnings(config, clock.now())) log.warn({ key }, text);
 }
 
 type Start = ServiceOpening & {
@@ -261,11 +261,15 @@ function reload({ settings, tracker, leads, partners }: App, next: Config): Take
  * Reads the configuration again and takes over what a running service can. A configuration that is
  * wrong changes nothing. The result is one line of the log, with keys and without values.
  */
-function reloadAndTell(service: Service, load: () => Config, log: LevelLog): void {
+function reloadAndTell(
+  service: Service,
+  load: () => Config,
+  { clock, log }: { clock: Clock; log: LevelLog },
+): void {
   try {
     const { config, ...taken } = service.reload(load());
     log.setLevel(config.server.logLevel);
-    logWarnings(log, config);
+    logWarnings(log, config, clock);
     const changed = taken.changed.join(', ');
     const restartNeeded = taken.restartNeeded.join(', ');
     if (restartNeeded === '') log.info({ changed }, 'configuration reloaded');

@@ -14,8 +14,8 @@ type ConfigWarning = {
 /** A shorter secret can be found out by trying; HMAC-SHA256 itself takes any length. */
 const SECRET_BYTES_MIN = 16;
 
-/** Warnings of a start and of `doctor` about a configuration that is valid. */
-export function configWarnings(config: Config): ConfigWarning[] {
+/** Warnings of a start and of `doctor`, at `nowMs`, about a configuration that is valid. */
+export function configWarnings(config: Config, nowMs: number): ConfigWarning[] {
   const { server, tracker, partners } = config;
   const list = Object.values(partners);
   const warnings: ConfigWarning[] = [];
@@ -41,6 +41,7 @@ export function configWarnings(config: Config): ConfigWarning[] {
   return [
     ...warnings,
     ...shortSecrets(partners),
+    ...endedSecrets(partners, nowMs),
     ...unreachedRules(partners),
     ...replayable(partners),
   ];
@@ -96,6 +97,26 @@ function shortSecrets(partners: Config['partners']): ConfigWarning[] {
         : [],
     ),
   );
+}
+
+function endedSecrets(partners: Config['partners'], nowMs: number): ConfigWarning[] {
+  return Object.entries(partners).flatMap(([id, { secrets, enabled }]) => {
+    const isActive = secrets.some(
+      (secret) => !('notBefore' in secret) || isActiveAt(nowMs, secret),
+    );
+    if (isActive || !enabled) return [];
+    return {
+      key: `partners.${id}.secrets`,
+      text: 'no secret of the partner is active now, so that its calls are refused',
+      fix: 'Look at notBefore and notAfter, or add the secret that the partner signs with.',
+    };
+  });
+}
+
+type Activity = { notBefore: number | undefined; notAfter: number | undefined };
+
+function isActiveAt(nowMs: number, { notBefore = nowMs, notAfter = nowMs }: Activity): boolean {
+  return notBefore <= nowMs && nowMs <= notAfter;
 }
 
 function bytesOf(secret: Secret, scheme: string): number {

@@ -38,7 +38,7 @@ export async function examine(
   const hasSecret = config.tracker.webhookSecrets.length > 0;
   const { traffic, hasServed } = store;
   return [
-    ...checkConfig(config),
+    ...checkConfig(config, clock),
     ...store.findings,
     checkWebhookSecrets(config),
     ...trackerFindings,
@@ -48,8 +48,10 @@ export async function examine(
   ];
 }
 
-function checkConfig(config: Config): Finding[] {
-  const warnings = configWarnings(config).filter(({ key }) => key !== 'tracker.webhookSecrets');
+function checkConfig(config: Config, clock: Clock): Finding[] {
+  const warnings = configWarnings(config, clock.now()).filter(
+    ({ key }) => key !== 'tracker.webhookSecrets',
+  );
   return [
     ok('configuration', 'Valid.'),
     ...warnings.map(({ key, text, fix }) => warning(key, `${capitalize(text)}.`, fix)),

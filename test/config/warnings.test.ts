@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
 import { configWarnings } from '#config/warnings.ts';
 
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+
 const tracker = {
   repository: 'acme/leads',
   auth: { token: 'token' },
@@ -10,7 +12,7 @@ const tracker = {
 
 function warnedOf(settings: Record<string, unknown>): string[] {
   const config = loadConfig({ environment: {}, port: undefined, settings });
-  return configWarnings(config).map(({ key }) => key);
+  return configWarnings(config, NOW).map(({ key }) => key);
 }
 
 test('nothing is said of a configuration that does all it can', () => {
@@ -82,10 +84,21 @@ test.each([
   expect(warnedOf({ tracker, partners: { crm } })).toEqual([]);
 });
 
+test.each([
+  ['ended', { notAfter: '2026-03-01T11:59:59Z' }, {}, ['partners.crm.secrets']],
+  ['does not count yet', { notBefore: '2026-03-02' }, {}, ['partners.crm.secrets']],
+  ['counts until now', { notAfter: '2026-03-01T12:00:00Z' }, {}, []],
+  ['ended, of a disabled partner', { notAfter: '2026-01-01' }, { enabled: false }, []],
+])('the only secret %s', (_how, times, more, said) => {
+  const secrets = [{ value: 'a-secret-of-the-partner', ...times }];
+  const crm = { scheme: 'hmac-sha256', secrets, ...more };
+  expect(warnedOf({ tracker, partners: { crm } })).toEqual(said);
+});
+
 test('a secret counts by its bytes, and is not part of what is said', () => {
   const short = { scheme: 'hmac-sha256', secrets: ['ééééééé', 'éééééééé'] };
   const config = loadConfig({ environment: {}, settings: { tracker, partners: { crm: short } } });
-  const warnings = configWarnings(config);
+  const warnings = configWarnings(config, NOW);
   expect(warnings.map(({ key }) => key)).toEqual(['partners.crm.secrets[0]']);
   expect(JSON.stringify(warnings)).not.toContain('é');
 });
