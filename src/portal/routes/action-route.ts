@@ -164,9 +164,13 @@ async function runAction<Form extends z.ZodType, Params extends z.ZodType, Query
   }
 }
 
-/** A field of a form has its label before it: whole sentences do without the name in the code. */
+/** A field of a form has its label before it: its name in the code goes, and members of a list are counted. */
 function toFormWords(problem: FieldProblem): FieldProblem {
-  return { ...problem, detail: problem.detail.replace(/^`[^`]*`: (?=\p{Lu})/u, '') };
+  const detail = problem.detail
+    .replace(/^`\w+\.(\d+)`/, (_name, at: string) => `No. ${Number(at) + 1}`)
+    .replace(/^`[^`]*`: (?=\p{Lu})/u, '')
+    .replace(/^`\w+` (?=must |has |is required)/, 'It ');
+  return { ...problem, detail };
 }
 
 /**

@@ -63,7 +63,9 @@ describe('a draft', () => {
     expect(status).toBe(422);
     for (const name of ['id', 'title', 'members', 'groupPath'])
       expect(body).toContain(`href="#${name}"`);
-    expect(body).not.toContain('`id`');
+    expect(body).not.toMatch(/`(?:id|title|members|groupPath)/);
+    expect(body).toContain('Group path: It must be 1 to 16 segments');
+    expect(body).toContain('Members: No. 3 must stand there once.');
     expect(body).toContain('a: 1');
     const worse = { ...wrong, spec: 'a: [', counts: 'n: 1\nx' };
     const { body: all } = await owner.post('/portal/catalog/-/new', worse);
