@@ -179,7 +179,7 @@ export const problems = table({
     onPage: {
       heading: 'The form is too large',
       text: 'It holds more than is taken here. Nothing was changed.',
-      nextStep: 'go back, and shorten what is in it.',
+      nextStep: 'open the form again, and put less into it.',
     },
   },
   'uri-too-long': {
