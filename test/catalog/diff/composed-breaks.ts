@@ -121,6 +121,24 @@ const breakingRows: Row[] = [
   ],
   [
     'parameters',
+    'one value becomes several of another type',
+    takes(query()),
+    takes(query({ schema: { type: 'array', items: number } })),
+  ],
+  [
+    'parameters',
+    'one value becomes a list between commas',
+    takes(query()),
+    takes(query({ explode: false, schema: list })),
+  ],
+  [
+    'parameters',
+    'one value becomes two at least',
+    takes(query()),
+    takes(query({ schema: { ...list, minItems: 2 } })),
+  ],
+  [
+    'parameters',
     'one in a path is written with a dot',
     takes({ ...query(), in: 'path', required: true }),
     takes({ ...query(), in: 'path', required: true, style: 'label' }),
@@ -205,6 +223,12 @@ const harmlessRows: Row[] = [
     secureBy({ type: 'apiKey', in: 'header', name: 'x-key' }),
   ],
   ['parameters', 'a number becomes text', takes(query({ schema: number })), takes(query())],
+  [
+    'parameters',
+    'one value becomes several',
+    takes(query({ schema: number })),
+    takes(query({ schema: { type: 'array', items: text } })),
+  ],
   ['parameters', 'credentials in a header', api({}), header('Authorization')],
   [
     'responses',

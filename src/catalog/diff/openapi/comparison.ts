@@ -28,8 +28,11 @@ export type Verdict = Pick<Change, 'kind' | 'text'> & {
   impact: 'breaking' | 'unclassified';
 };
 
-/** The way a value travels. `isText`: as the text of a parameter or a header, in which `1` is a text, too. */
-export type Way = { direction: Direction; isText?: boolean };
+/**
+ * The way a value travels. `isText`: as the text of a parameter or a header, in which `1` is a text, too.
+ * `isRepeated`: a list is the parameter several times, so that one value is a list of one.
+ */
+export type Way = { direction: Direction; isText?: boolean; isRepeated?: boolean };
 
 /** The schemas of one value. `site`: where it is used. */
 export type Pair = Way & { site: At; before: Entry; after: Entry };

@@ -108,10 +108,11 @@ function parameterOf(
   const own = at === listed.at ? [...at.slice(0, -1), `${place}:${name}`] : at;
   const label = `${place === 'formData' ? 'form' : place} parameter \`${name}\``;
   const entry = { value, at: own };
-  const part = sentPart(operation, label, entry, ['schema']);
+  const style = styleOf(operation.document, entry);
+  const part = sentPart(operation, label, entry, ['schema'], style?.isRepeated);
   const key = `${place}:${keyOf(operation, place, name)}`;
   const removed = 'breaking' as const;
-  return [{ ...part, removed, key, style: styleOf(operation.document, entry) }];
+  return [{ ...part, removed, key, style }];
 }
 
 /** The fields of a form of Swagger 2.0 as the body that they are since. */
@@ -151,6 +152,7 @@ function sentPart(
   label: string,
   entry: Entry,
   types: readonly string[],
+  isRepeated = false,
 ): Part {
   const isRequired = entryOf(entry, 'required').value === true;
   return {
@@ -160,7 +162,7 @@ function sentPart(
     isRequired,
     added: direction === 'request' && isRequired ? 'breaking' : undefined,
     removed: direction === 'request' ? 'unclassified' : 'breaking',
-    parts: () => contentOf({ direction, isText: types[0] === 'schema' }, entry, types),
+    parts: () => contentOf({ direction, isText: types[0] === 'schema', isRepeated }, entry, types),
   };
 }
 

@@ -13,6 +13,8 @@ const STYLES = new Map<unknown, [style: string | undefined, explode: boolean]>([
   ['pipes', ['pipeDelimited', false]],
 ]);
 
+const REPEATED = JSON.stringify(STYLES.get('multi'));
+
 /** The form in which a parameter is written. */
 export function styleOf(document: Document, entry: Entry): Part['style'] {
   const { in: place, ...written }: Record<string, unknown> = isRecord(entry.value)
@@ -23,6 +25,7 @@ export function styleOf(document: Document, entry: Entry): Part['style'] {
   const { collectionFormat = 'csv', content } = written;
   const isOld = Object.hasOwn(document.root, 'swagger');
   const [form = usual, isApart] = STYLES.get(collectionFormat) ?? [];
+  const ofLists = JSON.stringify(isOld ? [form, isApart] : [style, explode]);
   const schema = entryOf(entry, 'schema');
   return {
     of: JSON.stringify([
@@ -30,7 +33,8 @@ export function styleOf(document: Document, entry: Entry): Part['style'] {
       content === undefined,
       allowReserved,
     ]),
-    ofLists: JSON.stringify(isOld ? [form, isApart] : [style, explode]),
+    ofLists,
+    isRepeated: ofLists === REPEATED,
     canBeList: () => {
       const { types } = shapeOf(document, schema.value === undefined ? entry : schema);
       return !types || types.has('array') || types.has('object');

@@ -13,8 +13,8 @@ export type Part = {
   added?: Verdict['impact'];
   removed?: Verdict['impact'];
   isRequired?: boolean;
-  /** The form of a value of it, and of a list of values. */
-  style?: { of: string; ofLists: string; canBeList: () => boolean };
+  /** The form of a value of it, and of a list of values: whether that is the parameter several times. */
+  style?: { of: string; ofLists: string; isRepeated: boolean; canBeList: () => boolean };
   /** As it travels. */
   way?: Way;
   schema?: Entry;

@@ -26,6 +26,10 @@ function compareShapes(comparison: Comparison, pair: Pair): void {
   comparison.seen.add(key);
   let before = shapeOf(comparison.before, pair.before);
   let after = shapeOf(comparison.after, pair.after);
+  if (isListOfOne(pair, before, after)) {
+    const one = after.parts.get('items') ?? { value: true, at: after.at };
+    return void comparison.open.push({ ...pair, isRepeated: false, after: one });
+  }
   const isMixed = areMixed(sidesOf(pair.direction, before, after));
   if (isMixed)
     [before, after] = [wholeVariants(pair.before, before), wholeVariants(pair.after, after)];
@@ -43,6 +47,15 @@ function compareShapes(comparison: Comparison, pair: Pair): void {
   };
   for (const rule of isMixed ? [variants] : RULES)
     for (const breakage of rule(shapes)) comparison.say(verdictOf(shapes, breakage));
+}
+
+/** True for one value that is a list of one from now on, which is written alike. */
+function isListOfOne({ direction, isRepeated }: Pair, before: Shape, after: Shape): boolean {
+  if (direction !== 'request' || !isRepeated || !before.types) return false;
+  const isOne = !before.types.has('array') && !before.types.has('object');
+  const isList =
+    after.types?.size === 1 && after.types.has('array') && !after.words.has('minItems');
+  return isOne && isList;
 }
 
 /**
@@ -69,10 +82,13 @@ function isAlike({ areAlike }: Comparison, { before, after }: Pair): boolean {
   );
 }
 
-function keyOf(comparison: Comparison, { direction, isText, before, after }: Pair): string {
+function keyOf(
+  comparison: Comparison,
+  { direction, isText, isRepeated, before, after }: Pair,
+): string {
   const was = keyOfEntry(comparison.before, before);
   const is = keyOfEntry(comparison.after, after);
-  return [isText ? `${direction} text` : direction, was, is].join('\n\n');
+  return [`${direction} ${isText} ${isRepeated}`, was, is].join('\n\n');
 }
 
 function verdictOf(
