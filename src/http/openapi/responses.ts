@@ -188,9 +188,11 @@ function headersOf(status: number, described: RouteDescription) {
   const schemes = schemesOf(described);
   const isProblem = status >= PROBLEM_STATUS_MIN;
   const ofKey = !isProblem || COUNTED.has(status) ? keyHeaders : [];
+  const mayWait = status === 409 && described.problems.includes('idempotency-in-progress');
   const own = Object.keys(problemHeaders).filter((name) => problemHeaders[name]?.includes(status));
   const names = [
     ...usualHeaders(status),
+    ...(mayWait ? ['Retry-After'] : []),
     ...(status === 403 && schemes.includes('Bearer') ? ['WWW-Authenticate'] : []),
     ...(isProblem ? own : headers),
     ...(schemes.includes('ApiKey') ? (status === 403 ? ['Key-Expires'] : ofKey) : []),

@@ -40,4 +40,10 @@ describe('the problems of openapi.json', () => {
       expect(responses['401']?.headers).toHaveProperty('WWW-Authenticate');
     },
   );
+
+  test.each(
+    problems.filter(({ response }) => codesOf(response).includes('idempotency-in-progress')),
+  )('$method $path $status says when the same may be sent again', ({ response }) => {
+    expect(response.headers).toHaveProperty('Retry-After');
+  });
 });
