@@ -1,5 +1,5 @@
-/** Blanks and characters that no font shows, the blank of Braille among them. */
-const UNSEEN = /^[\s\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
+/** Blanks, the blank of Braille among them, characters that no font shows, and accents, which alone take no room. */
+const UNSEEN = /^[\s\p{Z}\p{Cf}\p{Mn}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
 /** Zero-width signs and joiners, marks of direction, byte order marks, soft hyphens, controls. */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?!\s)\p{Cc}/gu;

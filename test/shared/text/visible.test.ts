@@ -10,14 +10,18 @@ test.each([
   '\u115f\u2800',
   '\u202e \u2066',
   '\u00ad\ufe0f',
+  ' \u0301',
   '\u{e0001}',
 ])('%j has nothing to see', (text) => {
   expect(isVisible(text)).toBe(false);
 });
 
-test.each(['a', '\u200bأ', '。', '漢', '-', '😀\ufe0f', '\u202ea'])('%j can be seen', (text) => {
-  expect(isVisible(text)).toBe(true);
-});
+test.each(['a', '\u200bأ', '。', '漢', '-', '😀\ufe0f', '\u202ea', 'e\u0301'])(
+  '%j can be seen',
+  (text) => {
+    expect(isVisible(text)).toBe(true);
+  },
+);
 
 test('a length is counted in code points', () => {
   expect(isLongerThan('😀'.repeat(3), 3)).toBe(false);
