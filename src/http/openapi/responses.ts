@@ -180,7 +180,7 @@ export function usualHeaders(status: number): string[] {
 }
 
 /** Problems that come after a request was counted; a 403 comes before. */
-const COUNTED = new Set([400, 404, 429, 502, 503]);
+const COUNTED = new Set([400, 404, 410, 422, 429, 502, 503]);
 
 /** References to the headers of a response. */
 function headersOf(status: number, described: RouteDescription) {

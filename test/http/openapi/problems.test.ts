@@ -46,4 +46,17 @@ describe('the problems of openapi.json', () => {
   )('$method $path $status says when the same may be sent again', ({ response }) => {
     expect(response.headers).toHaveProperty('Retry-After');
   });
+
+  /** Those that come before a key is known, or for no fault of the request. */
+  const uncounted = new Set([401, 403, 405, 408, 413, 414, 415, 431, 500]);
+  const ofKeys = operations.filter(({ operation }) =>
+    operation.security.some((scheme) => 'ApiKey' in scheme),
+  );
+
+  test.each(ofKeys)('$method $path tell what is left of a key’s calls', ({ operation }) => {
+    const silent = Object.entries(operation.responses).filter(
+      ([status, { headers = {} }]) => !uncounted.has(Number(status)) && !('RateLimit' in headers),
+    );
+    expect(silent.map(([status]) => status)).toEqual([]);
+  });
 });
