@@ -1,4 +1,5 @@
 /** Writes wait for their turn, and people go on with the issue meanwhile. */
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { actOnLead, type LeadWriter } from '#partners/worker/act/act-on-lead.ts';
 import { LeaseLost } from '#partners/worker/act/leased-leads.ts';
@@ -35,8 +36,8 @@ async function actWhilePeopleWork(world: DeletionWorld, actions: readonly Action
       world.tracker.relabel(number, { add: [`set-while-waiting-${turns}`] });
     },
   });
-  const labels = world.tracker.readIssue(number)?.labels.map(({ name }) => name);
-  return { lead, labels, turns };
+  const issue = world.tracker.readIssue(number);
+  return { lead, labels: issue?.labels.map(({ name }) => name), turns, issue };
 }
 
 test.each<[string, readonly Action[]]>([
@@ -56,8 +57,9 @@ test('an edit that goes without a refused reason waits for a turn of its own, an
   const world = await openDeletions();
   const errors = [{ resource: 'Issue', field: 'state_reason', code: 'invalid' }];
   world.tracker.fault({ kind: 'status', status: 422, method: 'PATCH', json: { errors } });
-  const { lead, labels, turns } = await actWhilePeopleWork(world, ['relabel', 'close']);
+  const { lead, labels, turns, issue } = await actWhilePeopleWork(world, ['relabel', 'close']);
   expect(lead?.state).toBe('done');
+  expect(issue?.stateReason).toBe('completed'); // the tracker's own
   expect(turns).toBe(2);
   expect(labels?.toSorted()).toEqual([
     'deleted-by-partner',
@@ -188,4 +190,33 @@ test('what came of a lead is kept when other work on it goes first half-way', as
   expect(delay).toEqual(blocked);
   expect(lead).toMatchObject({ state: 'open', removal: 'impossible' });
   expect(world.tracker.readIssue(number)).toMatchObject({ state: 'closed', comments: [] });
+});
+
+test('from the turn on at which the event holds the lead no more, nothing is written to it', async () => {
+  const world = await openDeletions({ adminToken: WRITER });
+  const fields = { Notes: 'Ada prefers the telephone', Size: 3 };
+  const actUntil = async (lastTurn: number) => {
+    const { number } = world.tracker.createIssue({ ...leadIssue(), fields });
+    const read = () => structuredClone(world.tracker.readIssue(number));
+    let turns = 0;
+    let before: unknown;
+    const result = await actOnLead(depsOf(world), {
+      receiptId: 'r',
+      isLastTry: false,
+      actions: ['delete', 'relabel', 'close', 'redact', 'comment'],
+      lead: { number, state: 'open' },
+      keep: async () => undefined,
+      ownComment: noComment,
+      turn: async () => {
+        turns += 1;
+        before = read();
+        return turns < lastTurn ? undefined : { kind: 'not-held' };
+      },
+    });
+    return { result, turns, isUntouched: isDeepStrictEqual(read(), before) };
+  };
+  // Those of the look, the removal, the edit, two fields, the look for a comment, and the comment.
+  for (let turn = 1; turn <= 7; turn += 1)
+    expect(await actUntil(turn)).toEqual({ result: {}, turns: turn, isUntouched: true });
+  expect((await actUntil(8)).result.lead?.state).toBe('done');
 });
