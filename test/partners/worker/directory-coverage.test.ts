@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { matchByNumber } from '#partners/worker/match/match-by-number.ts';
 import { createDirectoryCoverage } from '#partners/worker/directory-coverage.ts';
 import { HOUR, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
+import { leadStoreIn } from '../../support/directory.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
 
 function setUp() {
   const clock = createFakeClock();
@@ -168,4 +171,58 @@ test('while the tracker locks us out nothing is asked, and at once when it takes
   const covered = directory.cover(clock.now(), 400);
   runs[0]?.resolve({ isComplete: true });
   expect((await covered).isComplete).toBe(true);
+});
+
+describe('a look-up by number', () => {
+  /** Matches an event that names a lead of which nothing is known; the tracker fails. */
+  async function setUpLookUp() {
+    const { clock, ...others } = setUp();
+    const database = temporaryDatabase();
+    let asked = 0;
+    const learn = async (): Promise<never> => {
+      asked += 1;
+      throw unavailable();
+    };
+    const { db, repository } = leadStoreIn(database);
+    const lookUp = { db, repository, filler: { learn }, directory: others.directory, clock };
+    const progress = { stage: 'match', askedAt: clock.now(), misses: 0 } as const;
+    const match = { leads: [], conflicts: [], unknownLeadId: 7 };
+    const wanted = {
+      names: [{ kind: 'lead-id', number: 7 } as const],
+      times: { createdBefore: clock.now(), receivedAt: clock.now() },
+      isCovered: false,
+    };
+    const ask = async (): Promise<number> => {
+      await matchByNumber(lookUp, { progress, match }, wanted);
+      return asked;
+    };
+    return { ...others, clock, ask };
+  }
+
+  test('that failed is followed by none before a catch-up may be made, or the credential is another one', async () => {
+    const { clock, directory, runs, ask } = await setUpLookUp();
+    const covered = directory.cover(clock.now(), 400);
+    runs[0]?.reject(unavailable(20));
+    await covered;
+    expect([await ask(), await ask()]).toEqual([1, 1]);
+    await clock.advance(20 * SECOND - 1);
+    expect(await ask()).toBe(1);
+    await clock.advance(1);
+    expect(await ask()).toBe(2);
+    runs.length = 0;
+    const again = directory.cover(clock.now(), 400);
+    runs[0]?.reject(unavailable(20));
+    await again;
+    expect([await ask(), await ask()]).toEqual([3, 3]);
+    directory.askAgain();
+    expect(await ask()).toBe(4);
+  });
+
+  test('is made at once when the tracker takes us again, whatever was matched while it did not', async () => {
+    const { lockOut, ask } = await setUpLookUp();
+    lockOut(true);
+    expect(await ask()).toBe(0);
+    lockOut(false);
+    expect(await ask()).toBe(1);
+  });
 });

@@ -50,9 +50,7 @@ export async function matchByNumber(
   // A lead that is taken is read once more: the directory may not know by today's rule whose it is.
   if (unknownLeadId === undefined && isCovered && match.by !== 'lead-id')
     return { progress, match, isReachable: true };
-  const { directory } = lookUp;
-  const found = directory.mayLookUp() ? await findLead(lookUp, number) : 'unknown';
-  if (found === 'unknown') directory.noteFailedLookUp();
+  const found = await findLeadWhenDue(lookUp, number);
   if (found === 'lead')
     return { progress, match: await findMatch(lookUp, names, times), isReachable: true };
   if (unknownLeadId === undefined) return { progress, match, isReachable: found !== 'unknown' };
@@ -60,6 +58,16 @@ export async function matchByNumber(
     return { progress: { ...progress, isNoLead: true }, match, isReachable: true };
   const leads = [...new Set([unknownLeadId, ...match.leads])];
   return { progress, match: { ...match, leads, by: 'lead-id' }, isReachable: false };
+}
+
+async function findLeadWhenDue(
+  lookUp: NumberLookUp,
+  number: number,
+): Promise<LearnedLead | 'unknown'> {
+  if (!lookUp.directory.mayLookUp()) return 'unknown';
+  const found = await findLead(lookUp, number);
+  if (found === 'unknown') lookUp.directory.noteFailedLookUp();
+  return found;
 }
 
 /**
