@@ -80,8 +80,8 @@ export type PortalPerson = {
   scopes: readonly string[];
   /** Bound to the session; every form carries it as `formToken`. */
   formToken: string;
-  /** New with every page of an idempotent action: when its form is sent twice, it is known again by this. */
-  formId?: string | undefined;
+  /** New with every page: when one of its forms is sent twice, that is known by it. */
+  formId: string;
   /** End of the session without another use; milliseconds since the Unix epoch. */
   sessionEndsMs: number;
 };

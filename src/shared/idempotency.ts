@@ -38,7 +38,7 @@ type IdempotentWork = {
   work: (call: KeyedCall) => Promise<StoredResponse>;
   /** The work stores its response in the transaction of its change. Default: it is stored behind the work. */
   isStoredByWork?: true;
-  /** A repeat waits for the first call in this process, in place of being refused, and shares its failure. */
+  /** A repeat waits for the first call in this process, in place of being refused; where that fails, it does the work. */
   waitsForFirst?: true;
 };
 
@@ -63,8 +63,10 @@ export function createIdempotency({ db, clock }: { db: Database; clock: Clock })
     respond: async (request, work) => {
       const call = toKeyedCall(request, clock.now());
       const name = call.digest.toString('base64');
-      const first = running.get(name);
-      if (first) return repeatOf(first, call, work);
+      for (let first = running.get(name); first; first = running.get(name)) {
+        const repeated = await repeatOf(first, call, work);
+        if (repeated) return repeated;
+      }
       const responding = respond(db, call, work);
       running.set(name, { fingerprint: call.fingerprint, responding });
       try {
@@ -78,14 +80,16 @@ export function createIdempotency({ db, clock }: { db: Database; clock: Clock })
 
 type Running = { fingerprint: Buffer; responding: Promise<IdempotentResponse> };
 
+/** Undefined where the first call failed. */
 async function repeatOf(
   { fingerprint, responding }: Running,
   call: KeyedCall,
   { waitsForFirst = false }: { waitsForFirst?: boolean },
-): Promise<IdempotentResponse> {
+): Promise<IdempotentResponse | undefined> {
   if (!fingerprint.equals(call.fingerprint)) refuseMismatch();
   if (!waitsForFirst) refuseTaken('The first call with this `Idempotency-Key` is still running.');
-  return { ...(await responding), isReplayed: true };
+  const responded = await responding.catch(() => undefined);
+  return responded && { ...responded, isReplayed: true };
 }
 
 async function respond(

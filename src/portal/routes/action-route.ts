@@ -14,9 +14,8 @@ import { problems } from '#shared/outcomes/problems.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalPage } from '../page.ts';
 import { withParameter } from '../paths.ts';
-import { FORM_ID_FIELD } from '../shell/forms.ts';
 import { type Confirmation, confirmationPage } from './confirmation.ts';
-import { fieldsOf, formTokenOf, FORM_BYTES_MAX } from './form-bodies.ts';
+import { fieldsOf, formIdOf, formTokenOf, FORM_BYTES_MAX } from './form-bodies.ts';
 import { addPageRoute, type PortalRoute } from './page-route.ts';
 import {
   checkInput,
@@ -55,11 +54,6 @@ type Action<
   form?: Form;
   /** Default 64 KiB. */
   formBytesMax?: number;
-  /**
-   * A form that is sent twice, as by a second click, counts as one, and both lead to the same page: for
-   * what shows a secret.
-   */
-  isIdempotent?: true;
   /** The page with the form, at the same address. A form that did not fit stands on it again. */
   page?: Show<Params, Query>;
   /** In place of `page`: what is confirmed there, or a page why nothing can be done. */
@@ -87,13 +81,12 @@ export function action<
   Params extends z.ZodType = NoFields,
   Query extends z.ZodType = NoFields,
 >(given: Action<Form, Params, Query>): PortalRoute {
-  const { path, scope, isIdempotent = false, confirm } = given;
+  const { path, scope, confirm } = given;
   const show = confirm ? confirmationPage(confirm) : given.page;
   return {
     path,
     scope,
     methods: show ? ['GET', 'POST'] : ['POST'],
-    isIdempotent,
     add: (app, context) => {
       if (show) addPageRoute(app, context, { ...given, show });
       addActionRoute(app, context, { ...given, onProblems: given.onProblems ?? show });
@@ -130,14 +123,14 @@ const FORM_STATUSES: ReadonlySet<number> = new Set([400, 409, 412, 422]);
 async function runAction<Form extends z.ZodType, Params extends z.ZodType, Query extends z.ZodType>(
   context: PortalContext,
   request: FastifyRequest,
-  { isIdempotent, onProblems, run, ...schemas }: Action<Form, Params, Query>,
+  { onProblems, run, ...schemas }: Action<Form, Params, Query>,
 ): Promise<Outcome> {
   const isStale = isOfEarlierSession(context, request, onProblems !== undefined);
   const session = sessionOf(request);
   const typed = fieldsOf(request);
   const { seen } = typed;
   const seenBefore = isStale && typeof seen === 'string' ? seen : undefined;
-  const opened = openRequest(context, request, { params: schemaOf(schemas.params), isIdempotent });
+  const opened = openRequest(context, request, schemaOf(schemas.params));
   const sent = { ...opened, typed, seenBefore, query: queryOf({}, schemaOf(schemas.query)) };
   const back = async (error: TrackportError): Promise<Outcome> => {
     if (!onProblems || !FORM_STATUSES.has(problems[error.code].status)) throw error;
@@ -157,7 +150,7 @@ async function runAction<Form extends z.ZodType, Params extends z.ZodType, Query
     return locationOf(context, session, result);
   };
   try {
-    return { location: await (isIdempotent ? doIdempotently(context, request, work) : work()) };
+    return { location: await doIdempotently(context, request, work) };
   } catch (error) {
     if (isTrackportError(error)) return back(error);
     throw error;
@@ -209,12 +202,10 @@ async function locationOf(
   return withParameter(location, ONCE_PARAMETER, await sessions.putOnce(session, once));
 }
 
-const FORM_ID = /^[\w-]{22}$/;
-
 /**
- * Does `work` and returns the address that it leads to. The same form once more leads there without work; one that
- * failed, or came back, can be sent again, and so can one whose page was lost by a crash right behind its work: what that
- * made stands in its list, without a secret that anybody saw. A form without an id is done each time.
+ * Does `work` and returns the address that it leads to. The same form once more, as by a second click, leads there without
+ * work; one that failed, or came back, can be sent again, and so can one whose page was lost by a crash right behind its
+ * work: what that made stands in its list, without a secret that anybody saw. A form without an id is done each time.
  * @throws what `work` throws
  */
 async function doIdempotently(
@@ -222,13 +213,14 @@ async function doIdempotently(
   request: FastifyRequest,
   work: () => Promise<string>,
 ): Promise<string> {
-  const { [FORM_ID_FIELD]: formId, ...payload } = fieldsOf(request);
-  if (typeof formId !== 'string' || !FORM_ID.test(formId)) return work();
+  const formId = formIdOf(request);
+  if (formId === undefined) return work();
   const { principal, digest } = sessionOf(request);
   const { subject, workspaceId } = principal;
   const sender = JSON.stringify([subject, digest.toString('base64')]);
+  const key = JSON.stringify([formId, shortFieldsOf(request)]);
   const { response } = await idempotency.respond(
-    { workspaceId, principal: sender, route: `POST ${request.url}`, key: formId, payload },
+    { workspaceId, principal: sender, route: `POST ${request.url}`, key, payload: undefined },
     {
       work: async () => ({ status: 303, headers: { location: await work() }, body: '' }),
       waitsForFirst: true,
@@ -236,4 +228,12 @@ async function doIdempotently(
   );
   const { location = '' } = response.headers;
   return location;
+}
+
+/** Tell a form from one that was changed and sent again. The digest of a spec would hold everybody up: its length will do. */
+function shortFieldsOf(request: FastifyRequest): unknown[] {
+  return Object.entries(fieldsOf(request)).map(([name, value]) => [
+    name,
+    value.length > FORM_BYTES_MAX ? value.length : value,
+  ]);
 }

@@ -7,7 +7,7 @@ import { takeBodies } from '#http/requests/body.ts';
 import { hmacSha256, sameDigest } from '#shared/crypto/hash.ts';
 import type { FormPairs } from '#shared/text/form-text.ts';
 import type { TypedFields } from '../page.ts';
-import { FORM_TOKEN_FIELD } from '../shell/forms.ts';
+import { FORM_ID_FIELD, FORM_TOKEN_FIELD } from '../shell/forms.ts';
 
 /** Bytes of a form, where its action does not say otherwise: some texts and a list of labels. */
 export const FORM_BYTES_MAX = 64 * 1024;
@@ -39,7 +39,7 @@ function pairsOf({ body }: Pick<FastifyRequest, 'body'>): FormPairs {
   return body instanceof FormBody ? body.pairs : [];
 }
 
-/** The fields of a request's form, without its token. */
+/** The fields of a request's form, without its token and its id. */
 export function fieldsOf(request: Pick<FastifyRequest, 'body'>): TypedFields {
   const fields = new Map<string, string | string[]>();
   for (const [name, value] of pairsOf(request)) {
@@ -47,12 +47,22 @@ export function fieldsOf(request: Pick<FastifyRequest, 'body'>): TypedFields {
     fields.set(name, known === undefined ? value : [known, value].flat());
   }
   fields.delete(FORM_TOKEN_FIELD);
+  fields.delete(FORM_ID_FIELD);
   return Object.fromEntries(fields);
 }
 
 /** The token of a form; undefined unless it names one. */
 export function formTokenOf(request: Pick<FastifyRequest, 'body'>): string | undefined {
-  const given = pairsOf(request).filter(([name]) => name === FORM_TOKEN_FIELD);
+  return onlyValue(request, FORM_TOKEN_FIELD);
+}
+
+/** The id of a form; undefined unless it names one. */
+export function formIdOf(request: Pick<FastifyRequest, 'body'>): string | undefined {
+  return onlyValue(request, FORM_ID_FIELD);
+}
+
+function onlyValue(request: Pick<FastifyRequest, 'body'>, field: string): string | undefined {
+  const given = pairsOf(request).filter(([name]) => name === field);
   return given.length === 1 ? given[0]?.[1] : undefined;
 }
 

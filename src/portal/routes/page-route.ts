@@ -35,7 +35,6 @@ export type PortalRoute = {
   path: string;
   scope: Scope | undefined;
   methods: readonly ('GET' | 'POST')[];
-  isIdempotent?: boolean;
   add: (app: HttpApp, context: PortalContext) => void;
 };
 
@@ -63,15 +62,10 @@ export function page<Params extends z.ZodType = NoFields, Query extends z.ZodTyp
   };
 }
 
-type WithForm = {
-  /** Of the action whose form stands on the page. */
-  isIdempotent?: boolean;
-};
-
 export function addPageRoute<Params extends z.ZodType, Query extends z.ZodType>(
   app: HttpApp,
   context: PortalContext,
-  { path, scope, isList, show, isIdempotent, ...schemas }: Page<Params, Query> & WithForm,
+  { path, scope, isList, show, ...schemas }: Page<Params, Query>,
 ): void {
   const { sessions } = context;
   const [params, query] = [schemaOf(schemas.params), schemaOf(schemas.query)];
@@ -89,7 +83,7 @@ export function addPageRoute<Params extends z.ZodType, Query extends z.ZodType>(
     const away = isToConfirm ? await confirmAtIssuer(context, { request, reply }) : undefined;
     if (away) return away;
     if (scope !== undefined) requireScope(session.principal, scope);
-    const opened = openRequest(context, request, { params, isIdempotent });
+    const opened = openRequest(context, request, params);
     const showWith = (more: HeldForm & { query: z.output<Query> }) =>
       show(context, { ...opened, ...more });
     const shown = isList

@@ -81,6 +81,7 @@ export function personOf({ formTokens }: PortalContext, session: Session): Porta
     workspaceId,
     scopes,
     formToken: formTokens.of(session),
+    formId: randomBytes(16).toString('base64url'),
     sessionEndsMs: sessionEnd(session),
   };
 }
@@ -107,12 +108,10 @@ export type PageSchemas<Params extends z.ZodType, Query extends z.ZodType> = {
 export function openRequest<Params extends z.ZodType>(
   context: PortalContext,
   request: FastifyRequest,
-  { params, isIdempotent = false }: { params: Params; isIdempotent?: boolean | undefined },
+  params: Params,
 ) {
-  const person = personOf(context, sessionOf(request));
-  const formId = isIdempotent ? randomBytes(16).toString('base64url') : undefined;
   return {
-    person: { ...person, formId },
+    person: personOf(context, sessionOf(request)),
     viewer: viewerOf(context),
     path: pathOf(request),
     params: paramsOf(request, params),

@@ -30,8 +30,8 @@ export const hiddenField = (name: string, value: string): Html =>
 /** A form that changes something. It carries the session's token; the server says what is wrong. */
 export function postForm(given: PostForm, ...content: HtmlValue[]): Html {
   const { action, person, values = {}, look = 'form' } = given;
-  const id = person.formId !== undefined && { [FORM_ID_FIELD]: person.formId };
-  const all = Object.entries({ [FORM_TOKEN_FIELD]: person.formToken, ...id, ...values });
+  const own = { [FORM_TOKEN_FIELD]: person.formToken, [FORM_ID_FIELD]: person.formId };
+  const all = Object.entries({ ...own, ...values });
   const inside = html`${all.map(([name, value]) => hiddenField(name, value))}${content}`;
   if (look === 'plain') return html`<form method="post" action="${action}">${inside}</form>`;
   return html`<form class="${look}" method="post" action="${action}" novalidate>${inside}</form>`;

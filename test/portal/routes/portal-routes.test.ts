@@ -143,7 +143,6 @@ test('a form that comes again while it is done waits for that, and leads where i
   const once = action({
     path: '/portal/things',
     form: z.object({}),
-    isIdempotent: true,
     run: async () => {
       runs += 1;
       await bothCame;

@@ -161,7 +161,6 @@ const addKeyAction = action({
   path: consumerPath(':id', 'keys', 'new'),
   ...ofConsumer,
   form: z.object({ lifetime }),
-  isIdempotent: true,
   confirm: async (context, request) => ({
     ...frameOf(await readOpen(context, request.params.id)),
     title: 'Add a key',
@@ -208,7 +207,6 @@ const rotateKeyAction = action({
   path: consumerPath(':id', 'keys', ':keyId', 'rotate'),
   ...ofKey,
   form: z.object({ overlap }),
-  isIdempotent: true,
   confirm: async (context, request) => {
     const { consumer, key } = await readActiveKey(context, request);
     const { keyId, expiresAt } = key;

@@ -33,7 +33,6 @@ export const createConsumerAction = action({
   path: PATH,
   scope: SECTIONS.consumers.scope,
   form: z.object({ name, ...grantChoice, lifetime, limitPerMinute }),
-  isIdempotent: true,
   page: async (context, request) => ({
     section: 'consumers',
     crumbs: [],

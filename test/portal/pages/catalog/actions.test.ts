@@ -1,5 +1,5 @@
 import { replaceVersion } from '#catalog/version/write-version.ts';
-import { listAudit, listCatalog } from '#catalog/reading/read-catalog.ts';
+import { listAudit, listCatalog, listVersions } from '#catalog/reading/read-catalog.ts';
 import { readView } from '#catalog/version/version-view.ts';
 import { describe, expect, test, vi } from 'vitest';
 import { catalogRules } from '../../../support/catalog.ts';
@@ -72,6 +72,23 @@ describe('a draft', () => {
     for (const name of ['id', 'title', 'members', 'groupPath', 'counts', 'spec'])
       expect(all).toContain(`href="#${name}"`);
     expect((await listCatalog(catalog, ref, { limit: 1 })).items).toEqual([]);
+  });
+
+  test('that is sent twice is made once, without words about somebody else', async () => {
+    const { owner, catalog, seenAt } = await open();
+    const twice = async (path: string, typed: Record<string, string>) => {
+      const { body } = await owner.get(path);
+      const formId = /name="formId" value="([^"]+)"/.exec(body)?.[1] ?? '';
+      const sent = [await owner.post(path, { ...typed, formId })];
+      sent.push(await owner.post(path, { ...typed, formId }));
+      const [first, second] = sent.map(({ status, location }) => ({ status, location }));
+      expect(first?.status).toBe(303);
+      expect(second).toEqual(first);
+    };
+    await twice('/portal/catalog/-/new', { ...fields, version: '' });
+    expect((await listVersions(catalog, ref, { id: 'leads', limit: 9 })).items).toHaveLength(1);
+    await twice(at('edit'), { ...fields, title: 'Other', seen: await seenAt(at('edit')) });
+    await twice(at('publish'), { seen: await seenAt(at('publish')) });
   });
 
   test('has no count that the API could not show', async () => {
