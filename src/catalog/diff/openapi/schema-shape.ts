@@ -19,7 +19,8 @@ export function keyOfEntry(document: Document, entry: Entry): string {
     const { at } = resolve(document, one);
     const hasOwn = document.hasSiblings && isRecord(one.value) && Object.keys(one.value).length > 1;
     const own = hasOwn && at !== one.at ? `\n=\n${one.at.join('\n')}` : '';
-    const place = `${one.bare ? '-' : '+'}${at.join('\n')}${own}`;
+    const isAny = one.value === true; // may stand where nothing is, or something is on the other side
+    const place = `${one.bare ? '-' : '+'}${isAny ? '*' : ''}${at.join('\n')}${own}`;
     const number = numbers.get(place) ?? numbers.size;
     numbers.set(place, number);
     return number;

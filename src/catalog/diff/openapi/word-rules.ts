@@ -20,7 +20,7 @@ export function* types(shapes: Shapes): Generator<Breakage> {
 
 /** Without null where it stands in a list: the rule of values tells of it. */
 function strangeTypes({ pair, inner, outer }: Shapes, allowed: ReadonlySet<string>): string[] {
-  const isTold = hasValues(outer) && listsNull(inner);
+  const isTold = hasValues(outer) && !listsNull(outer) && listsNull(inner);
   const isAllowed = (type: string): boolean =>
     allowed.has(type) ||
     (type === 'integer' && allowed.has('number')) ||
