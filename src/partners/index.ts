@@ -176,7 +176,7 @@ function createBackground(
   worker: EventWorker,
 ): BackgroundWork {
   const onDropped = (): void => worker.noteDropped();
-  const purger = createReceiptPurger({ db, earliestNow, learnTime, onDropped, clock, log });
+  const purger = createReceiptPurger({ db, earliestNow, onDropped, clock, log });
   const silence = createSilenceWatch({ partners, hearing, clock, log });
   const jobs = {
     start: async () => {

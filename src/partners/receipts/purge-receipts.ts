@@ -36,14 +36,12 @@ const DROP_DIGESTS = `
 export function createReceiptPurger({
   db,
   earliestNow,
-  learnTime,
   onDropped,
   clock,
   log,
 }: {
   db: Database;
   earliestNow: () => number | undefined;
-  learnTime: () => void;
   onDropped: () => void;
   clock: Clock;
   log: Log;
@@ -61,12 +59,8 @@ export function createReceiptPurger({
     }
   };
   const purgeWhenDue = async (): Promise<void> => {
-    if (clock.monotonicMs() < dueAtMs) return;
     const nowMs = earliestNow();
-    if (nowMs === undefined) {
-      learnTime();
-      return;
-    }
+    if (nowMs === undefined || clock.monotonicMs() < dueAtMs) return;
     dueAtMs = clock.monotonicMs() + PURGE_EVERY_MS;
     await purge(nowMs);
   };
