@@ -22,7 +22,7 @@ type LeadsOptions = {
   log: Log;
   tracker: LeadTracker;
   claimView: ClaimView;
-  filler: Pick<DirectoryFiller, 'identify' | 'apply' | 'settled'>;
+  filler: Pick<DirectoryFiller, 'identify' | 'apply' | 'takeRead' | 'settled'>;
   instanceChanges: InstanceChanges;
   cursors: CursorSealer;
   store: LeadStore;
@@ -80,6 +80,7 @@ export function createLeads(options: LeadsOptions): Leads {
       const before = isCertain ? Infinity : clock.now() - REPLICA_LAG_MAX_MS;
       void hideLeadNow(store, number, before).catch(() => undefined);
     },
+    onRead: (issues) => filler.takeRead(issues),
   });
   const source = {
     clock,

@@ -108,6 +108,7 @@ export function openWorld<D extends Database = SqliteDatabase, C extends Clock =
       filler: {
         identify: async () => undefined,
         apply: () => undefined,
+        takeRead: () => undefined,
         settled: async () => undefined,
       },
       instanceChanges: noOthers,

@@ -42,6 +42,8 @@ type LeadCacheOptions = {
   bytesMax: number;
   /** An issue was asked for and is not there; if not `isCertain`, it may be that a replica has not heard of it yet. */
   onGone: (number: number, isCertain: boolean) => void;
+  /** The tracker has shown these issues anew, pull requests among them. */
+  onRead: (issues: readonly Issue[]) => void;
 };
 
 /** An approved issue, or that there is none (`found` is absent), and how that is known. */
@@ -86,17 +88,14 @@ export type LeadCache = {
 const ISSUES_SHARE = 0.2;
 
 /** The tracker, read by the rules of leads, and the events that came from it. */
-type Upstream = {
-  tracker: LeadTracker;
-  rules: LeadRules;
+type Upstream = Pick<LeadCacheOptions, 'tracker' | 'rules' | 'onGone' | 'onRead'> & {
   events: RecentEvents;
-  onGone: LeadCacheOptions['onGone'];
 };
 
 export function createLeadCache(options: LeadCacheOptions): LeadCache {
-  const { clock, tracker, rules, onGone } = options;
+  const { clock, tracker, rules, onGone, onRead } = options;
   const events = createRecentEvents(clock, options.freshForMs + options.staleIfErrorMs);
-  const upstream: Upstream = { tracker, rules, events, onGone };
+  const upstream: Upstream = { tracker, rules, events, onGone, onRead };
   const caches = createCaches(options);
   const { pages, issues, rowIn, peekLead } = caches;
   const page: LeadCache['page'] = (query, from) => pages.get(pageSource(upstream, query, from));
@@ -207,7 +206,7 @@ function createCaches(options: LeadCacheOptions) {
 }
 
 function pageSource(
-  { tracker, rules, events }: Upstream,
+  { tracker, rules, events, onRead }: Upstream,
   query: IssueQuery,
   from: number | undefined,
 ): Source<UpstreamPage> {
@@ -215,6 +214,7 @@ function pageSource(
     key: pageKey(query),
     load: async (cached) => {
       const result = await tracker.listIssues(query, cached?.validator);
+      if (result.kind === 'changed') onRead(result.page.issues);
       return toLoadedPage(result, { query, from, cached, rules });
     },
     isLagging: (page) =>
@@ -223,7 +223,7 @@ function pageSource(
 }
 
 function issueSource(
-  { tracker, rules, events, onGone }: Upstream,
+  { tracker, rules, events, onGone, onRead }: Upstream,
   number: number,
 ): Source<CachedIssue> {
   return {
@@ -236,6 +236,7 @@ function issueSource(
         if (isCertain || !events.aheadOf(number)) onGone(number, isCertain);
         return { value: { number } };
       }
+      onRead([result.issue]);
       return { value: toCachedIssue(result.issue, rules), validator: result.validator };
     },
     isLagging: ({ issue }) => {

@@ -17,6 +17,10 @@ export const IS_FROZEN = IS_CLAIMED('directory_lead');
 const LEAD = `
   SELECT updated_at FROM directory_lead WHERE number = @number AND repository_id = ${NAMED}`;
 
+const LEADS = `
+  SELECT number, updated_at FROM directory_lead
+  WHERE repository_id = ${NAMED} AND number = ANY(@numbers::bigint[])`;
+
 const STATE = `
   SELECT crawl, crawling AS is_crawling, crawl_started_at AS started_at, crawl_issues AS issues,
     crawl_reached AS reached, completed_at, caught_up_to
@@ -52,6 +56,15 @@ export async function readUpdatedAt(
 ): Promise<number | undefined> {
   const row = await db.get<{ updatedAt: number }>(LEAD, { name: repository, number });
   return row?.updatedAt;
+}
+
+/** The same of many issues; those without a row are absent. @throws {store-unavailable} */
+export async function readUpdatedAts(
+  { db, repository: name }: LeadStore,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await db.all<{ number: number; updatedAt: number }>(LEADS, { name, numbers });
+  return new Map(rows.map(({ number, updatedAt }) => [number, updatedAt]));
 }
 
 /**

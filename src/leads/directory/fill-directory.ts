@@ -13,6 +13,7 @@ import {
 import { createDirectoryInbox } from './directory-inbox.ts';
 import { readDirectoryState, readUpdatedAt } from './directory-view.ts';
 import { type DirectoryState, rulesCheckOf, toDirectoryEntry } from './lead-directory.ts';
+import { createReadLeads } from './read-leads.ts';
 import { createSecondLooks } from './second-looks.ts';
 import {
   adoptRepository,
@@ -25,7 +26,7 @@ import type { DirectoryStore } from '../lead-store.ts';
 import { hideLeadNow } from '../lead-feed/note-changes.ts';
 import { isFeedFollowed } from '../lead-feed/read-changes.ts';
 import { type LeadRules, mapIssues } from '../model/lead.ts';
-import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
+import type { Issue, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { foldLabel } from '#shared/text/label.ts';
 import { createDirectoryKeeper, type KeptDirectory } from './keep-directory.ts';
 
@@ -99,7 +100,9 @@ export type DirectoryFiller = {
   isListed(number: number): Promise<boolean | undefined>;
   /** Takes in what the tracker's webhook said, together with what else comes. Never throws. */
   apply(event: TrackerEvent): void;
-  /** Resolves when all that was applied is in the store. */
+  /** Takes in what the tracker showed to readers, where that is new. Never throws. */
+  takeRead(issues: readonly Issue[]): void;
+  /** Resolves when all that was applied or read is in the store. */
   settled(): Promise<void>;
   status(): DirectoryStatus;
   /** Takes the status from the store: for while another instance does the work. @throws {store-unavailable} */
@@ -113,20 +116,16 @@ type Filling = Directory &
     isComplete: () => boolean;
     stopping: AbortSignal;
   };
-type Inbox = ReturnType<typeof createDirectoryInbox> & { stop(): Promise<void> };
+type Inbox = ReturnType<typeof createDirectoryInbox> &
+  Pick<DirectoryFiller, 'takeRead'> & { stop(): Promise<void> };
 type Identify = { run(): Promise<void>; forget(): void };
 
 export function createDirectoryFiller(directory: Directory): DirectoryFiller {
   let stopping = new AbortController();
   let status: DirectoryStatus = { state: 'starting', issues: 0 };
-  const toEntries: Crawl['toEntries'] = (issues) =>
-    mapIssues(
-      issues.filter((issue) => !issue.isPullRequest),
-      (issue) => toDirectoryEntry(issue, directory.rules, directory.key),
-    );
   const filling: Filling = {
     ...directory,
-    toEntries,
+    toEntries: entriesBy(directory),
     budget: createCrawlBudget(directory.tracker, directory.clock),
     identify: createIdentify(directory),
     isComplete: () => status.state === 'complete',
@@ -168,6 +167,7 @@ export function createDirectoryFiller(directory: Directory): DirectoryFiller {
     learn: (number) => learn(filling, number),
     isListed: async (number) => isListed(directory, number, await catchUps.since()),
     apply: (event) => apply({ filling, inbox }, event),
+    takeRead: (issues) => inbox.takeRead(issues),
     settled: () => inbox.settled(),
     status: () => status,
     readStatus: async () => {
@@ -175,6 +175,14 @@ export function createDirectoryFiller(directory: Directory): DirectoryFiller {
       if (state) status = toStatus(state);
     },
   };
+}
+
+function entriesBy({ rules, key }: Directory): Crawl['toEntries'] {
+  return (issues) =>
+    mapIssues(
+      issues.filter((issue) => !issue.isPullRequest),
+      (issue) => toDirectoryEntry(issue, rules, key),
+    );
 }
 
 function createInbox(filling: Filling): Inbox {
@@ -194,7 +202,18 @@ function createInbox(filling: Filling): Inbox {
     renameLabel: (rename) => renameLabel(store, rename),
     hideLead: (number) => hideLeadNow(store, number),
   });
-  return { ...inbox, stop: () => inbox.settled().then(looks.stop) };
+  const readLeads = createReadLeads(filling);
+  const settled = async (): Promise<void> => {
+    await Promise.all([inbox.settled(), readLeads.settled()]);
+  };
+  return {
+    ...inbox,
+    takeRead: (issues) => {
+      if (filling.hasPartners()) readLeads.take(issues);
+    },
+    settled,
+    stop: () => settled().then(looks.stop),
+  };
 }
 
 /** Takes an event of the tracker into the directory. */

@@ -161,6 +161,11 @@ export function putCaughtUp(
   });
 }
 
+/** Puts what readers were shown. @throws {store-unavailable} */
+export function putRead(store: DirectoryStore, entries: readonly DirectoryEntry[]): Promise<void> {
+  return inRepository(store, (tx, id) => putPage(tx, id, { store, entries, mayBeOld: true }));
+}
+
 /** Puts the page of the running crawl. @throws {store-unavailable} */
 export function putCrawled(
   store: DirectoryStore,
@@ -168,7 +173,7 @@ export function putCrawled(
   reached: number,
 ): Promise<void> {
   return inRepository(store, async (tx, id) => {
-    await putPage(tx, id, { store, entries, isCrawl: true });
+    await putPage(tx, id, { store, entries, mayBeOld: true });
     await tx.run(CRAWLED, { id, seen: entries.length, reached });
   });
 }
@@ -228,16 +233,21 @@ function inRepository(
   });
 }
 
-type Page = { store: DirectoryStore; entries: readonly DirectoryEntry[]; isCrawl?: boolean };
+type Page = {
+  store: DirectoryStore;
+  entries: readonly DirectoryEntry[];
+  /** Nothing says that these leads changed just now. */
+  mayBeOld?: true;
+};
 
 /** Writes a page of entries in a few statements, whatever its length. */
 async function putPage(
   tx: Tx,
   id: number,
-  { store: { repository, clock, claimLearnt }, entries, isCrawl }: Page,
+  { store: { repository, clock, claimLearnt }, entries, mayBeOld }: Page,
 ): Promise<void> {
   const seen = new Map<number, Seen>();
-  const firstMet = isCrawl === true ? await findUnknown(tx, id, entries) : undefined;
+  const firstMet = mayBeOld ? await findUnknown(tx, id, entries) : undefined;
   for (const part of distinct(entries)) {
     const put = await putLeads(tx, id, part);
     await putKeys(tx, id, part);

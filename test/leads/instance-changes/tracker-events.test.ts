@@ -26,6 +26,7 @@ async function setUp() {
     const filler = {
       identify: async () => undefined,
       apply: (event: TrackerEvent) => void applied.push(event),
+      takeRead: () => undefined,
       settled: async () => undefined,
     };
     const onGap = (): void => void gaps.push(name);
@@ -105,6 +106,7 @@ test('the directory has an event before the others are told of it', () => {
     filler: {
       identify: async () => undefined,
       apply: () => void order.push('directory'),
+      takeRead: () => undefined,
       settled: async () => undefined,
     },
     instanceChanges: { ...noOthers, publish: () => void order.push('others') },
@@ -120,6 +122,7 @@ test('nothing that an event contradicts is served, also when the directory fails
       apply: () => {
         throw new Error('broken');
       },
+      takeRead: () => undefined,
       settled: async () => undefined,
     },
   });
