@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
 import { breaking, further, harmless } from './breaks.ts';
 import { asks, type Case, gives } from './documents.ts';
@@ -91,6 +91,26 @@ test('alternatives within alternatives that lead to themselves come to an end', 
   });
   expect(changesOf({ before: of('integer'), after: of('integer') })).toEqual([]);
   expect(changesOf({ before: of('integer'), after: of('string') })[0]?.impact).toBe('breaking');
+});
+
+test('of many alternatives that overlap each is held against its former self, and not against all', () => {
+  const names = Array.from({ length: 40 }, (_, at) => `S${at}`);
+  const of = (type: string) => {
+    const schemaAt = (at: number) => ({
+      type: 'object',
+      properties: {
+        kind: { enum: names },
+        next: { anyOf: [{ $ref: `#/components/schemas/S${(at + 1) % 40}` }, { type: 'string' }] },
+        [`p${at}`]: { type },
+      },
+    });
+    const schemas = Object.fromEntries(names.map((name, at) => [name, schemaAt(at)]));
+    const oneOf = names.map((name) => ({ $ref: `#/components/schemas/${name}` }));
+    return asks({ oneOf }, { schemas });
+  };
+  using texts = vi.spyOn(JSON, 'stringify');
+  expect(changesOf({ before: of('number'), after: of('integer') })).toHaveLength(40);
+  expect(texts.mock.calls.length).toBeLessThan(5000);
 });
 
 test('chains of references are followed to their end, however long', () => {

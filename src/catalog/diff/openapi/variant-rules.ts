@@ -70,15 +70,19 @@ function* overlaps(shapes: Shapes): Generator<Breakage> {
   const { inner, outer, comparison, isFit, pair } = shapes;
   const { after } = comparison;
   if (!outer.words.has('oneOf') || outer.words.has('discriminator')) return;
+  const formersOf = formersIn(shapes);
   for (const [index, one] of outer.variants.entries())
     for (const other of outer.variants.slice(index + 1)) {
       const [left, right] = [shapeOf(after, one), shapeOf(after, other)];
+      if (areApart(left, right)) continue;
+      // A value that fits both was refused before, too.
+      const others = formersOf(other);
+      if (formersOf(one).some((former) => others.some((second) => second !== former))) continue;
       const canBeBoth = (value: Entry): boolean => {
         const shape = shapeOf(comparison.before, value);
         return !areApart(shape, left) && !areApart(shape, right);
       };
-      if (areApart(left, right) || !inner.variants.some(canBeBoth)) continue;
-      if (overlapped(shapes, one, other)) continue;
+      if (!inner.variants.some(canBeBoth)) continue;
       const isKnown =
         [left, right].every(({ types }) => types?.has('object')) ||
         inner.variants.some((value) =>
@@ -92,15 +96,23 @@ function* overlaps(shapes: Shapes): Generator<Breakage> {
     }
 }
 
-/** True where each of the two lies within another one of a former `oneOf`: what fits both was refused before. */
-function overlapped({ inner, isFit, pair }: Shapes, one: Entry, other: Entry): boolean {
-  if (!inner.words.has('oneOf')) return false;
-  const around = (variant: Entry): Entry[] =>
-    inner.variants.filter((former) =>
-      isFit({ ...pair, direction: 'response', site: former.at, before: former, after: variant }),
-    );
-  const [some, others] = [around(one), around(other)];
-  return some.some((former) => others.some((second) => second !== former));
+/** The alternatives of a former `oneOf` that one of today lies within: the same, the one in its place, or any. */
+function formersIn({ inner, outer, isFit, pair }: Shapes): (variant: Entry) => readonly Entry[] {
+  const all = inner.words.has('oneOf') ? inner.variants : [];
+  const same = Map.groupBy(all, textOfValue);
+  const isWithin = (after: Entry, before: Entry): boolean =>
+    isFit({ ...pair, direction: 'response', site: before.at, before, after });
+  const known = new Map<Entry, readonly Entry[]>();
+  const find = (variant: Entry): readonly Entry[] => {
+    const own = all[outer.variants.indexOf(variant)];
+    const found = same.get(textOfValue(variant)) ?? (own && isWithin(variant, own) ? [own] : []);
+    return found.length > 0 ? found : all.filter((former) => isWithin(variant, former));
+  };
+  return (variant) => {
+    const found = known.get(variant) ?? find(variant);
+    known.set(variant, found);
+    return found;
+  };
 }
 
 const LEVELS_MAX = 3;
