@@ -9,6 +9,7 @@ import type { Scope } from '#access/tokens.ts';
 import { actorOf } from '#http/auth/bearer.ts';
 import { hangUpOf, type HttpApp } from '#http/context.ts';
 import type { Actor } from '#shared/audit.ts';
+import { sha256Aside } from '#shared/crypto/hash.ts';
 import { type FieldProblem, isTrackportError, TrackportError } from '#shared/errors.ts';
 import { problems } from '#shared/outcomes/problems.ts';
 import type { PortalContext } from '../context.ts';
@@ -218,7 +219,7 @@ async function doIdempotently(
   const { principal, digest } = sessionOf(request);
   const { subject, workspaceId } = principal;
   const sender = JSON.stringify([subject, digest.toString('base64')]);
-  const key = JSON.stringify([formId, shortFieldsOf(request)]);
+  const key = JSON.stringify([formId, await tellingFieldsOf(request)]);
   const { response } = await idempotency.respond(
     { workspaceId, principal: sender, route: `POST ${request.url}`, key, payload: undefined },
     {
@@ -230,10 +231,11 @@ async function doIdempotently(
   return location;
 }
 
-/** Tell a form from one that was changed and sent again. The digest of a spec would hold everybody up: its length will do. */
-function shortFieldsOf(request: FastifyRequest): unknown[] {
-  return Object.entries(fieldsOf(request)).map(([name, value]) => [
+/** Tell a form from one that was changed and sent again. A spec among them, which may be long, is its digest. */
+function tellingFieldsOf(request: FastifyRequest): Promise<unknown[]> {
+  const fields = Object.entries(fieldsOf(request)).map(async ([name, value]) => [
     name,
-    value.length > FORM_BYTES_MAX ? value.length : value,
+    value.length > FORM_BYTES_MAX ? await sha256Aside(String(value)) : value,
   ]);
+  return Promise.all(fields);
 }

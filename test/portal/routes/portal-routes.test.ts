@@ -156,6 +156,25 @@ test('a form that comes again while it is done waits for that, and leads where i
   expect(await Promise.all([send(), send()])).toMatchObject([done, done]);
 });
 
+test('a form with a long text that was changed is another, also where that is as long', async () => {
+  const specs: string[] = [];
+  const save = action({
+    path: '/portal/things',
+    form: z.object({ spec: z.string() }),
+    formBytesMax: 256 * 1024,
+    run: async (_context, { form }) => {
+      specs.push(form.spec.charAt(0));
+      return { location: '/portal/things' };
+    },
+  });
+  const idempotency = createIdempotency({ db: temporaryDatabase(), clock: createFakeClock() });
+  const { signIn } = startPortal([save], { context: { idempotency } });
+  const admin = await signIn();
+  for (const sign of ['1', '2', '2'])
+    await admin.post('/portal/things', { formId: 'f'.repeat(22), spec: sign.repeat(70_000) });
+  expect(specs).toEqual(['1', '2']);
+});
+
 test('an action is for those with its scope alone', async () => {
   const renamed: string[] = [];
   const { signIn } = startPortal(things(renamed));
