@@ -70,6 +70,24 @@ async function waitAfter(
   await sleep(waitMs, signal);
 }
 
+/** Waits before everything is read anew: not after a first expired cursor, then longer each time, until one has held. */
+export function createExpiry(options: BatchesOptions) {
+  let failures = -1;
+  let caughtUp = 0;
+  return {
+    /** A second time tells that a cursor was taken. */
+    noteCaughtUp: (): void => {
+      caughtUp += 1;
+      if (caughtUp > 1) failures = -1;
+    },
+    wait: async (error: CursorExpiredError): Promise<void> => {
+      failures += 1;
+      caughtUp = 0;
+      if (failures > 0) await waitAfter(error, failures - 1, options);
+    },
+  };
+}
+
 /** All that is there, and then what comes. */
 async function* readOn(turns: Turns, live: keyof Turns, from: Place, signal?: AbortSignal) {
   let place = from;
@@ -85,11 +103,16 @@ export async function* followChanges(
   turns: Turns,
   { onExpired, ...options }: ChangesOptions,
 ): AsyncGenerator<Change, void> {
+  const expiry = createExpiry(options);
   for (let begun = options; ; begun = { ...options, cursor: undefined, from: 'start' })
     try {
-      for await (const { changes } of followBatches(turns, begun)) yield* changes;
+      for await (const { changes, caughtUp } of followBatches(turns, begun)) {
+        yield* changes;
+        if (caughtUp) expiry.noteCaughtUp();
+      }
     } catch (error) {
       if (!onExpired || !(error instanceof CursorExpiredError)) throw error;
+      await expiry.wait(error);
       await onExpired();
     }
 }

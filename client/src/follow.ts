@@ -1,4 +1,4 @@
-import type { BatchesOptions } from './changes.ts';
+import { type BatchesOptions, createExpiry } from './changes.ts';
 import { CursorExpiredError } from './problem-error.ts';
 import type { ChangeBatch } from './transports.ts';
 
@@ -62,11 +62,18 @@ async function keepCopy(
   { onCaughtUp, ...options }: KeepOptions,
 ): Promise<void> {
   let cursor = await store.cursor();
+  const expiry = createExpiry(options);
+  const onWhole = (): void => {
+    expiry.noteCaughtUp();
+    onCaughtUp();
+  };
   for (let isNew = false; ; isNew = true) {
+    const batches = read({ ...options, cursor, from: 'start' });
     try {
-      await keepOneCopy(read({ ...options, cursor, from: 'start' }), store, { isNew, onCaughtUp });
+      await keepOneCopy(batches, store, { isNew, onCaughtUp: onWhole });
     } catch (error) {
       if (!(error instanceof CursorExpiredError)) throw error;
+      await expiry.wait(error);
       await store.beginNew();
       cursor = undefined;
     }

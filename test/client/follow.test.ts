@@ -1,6 +1,6 @@
 /** A copy by `follow`: what it is told, in which order, and what becomes of it when the cursor has expired. */
 import { createClient, type LeadStore } from '@trackport/client';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 type Item = { type: string; id: string; at: string; lead?: object };
 
@@ -125,11 +125,28 @@ test('after 410 a new copy is made beside the old one, which is swapped when it 
 });
 
 test('a new copy whose cursor expires is begun again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   const replies = [expired(), page('d1', [put('1')], true), expired(), page('e1', [put('2')])];
   const { client, store, copy, log, signal } = setup(replies, 'c9');
-  await client.follow(store, { signal }).caughtUp;
+  const { caughtUp: whole } = client.follow(store, { signal });
+  await vi.advanceTimersByTimeAsync(500);
+  await whole;
   expect(log).toEqual(['begin', 'new 1@d1', 'begin', 'new 2@e1', 'swap']);
   expect([...copy.leads]).toEqual(['2']);
+});
+
+test('cursors that expire as soon as they are given are asked with ever longer waits', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const replies = Array.from({ length: 40 }, (_, at) => [page(`c${at}`, [put('1')]), expired()]);
+  const { client, store, asked, signal } = setup(replies.flat());
+  const waits: number[] = [];
+  client.follow(store, { signal, onFailure: (_error, waitMs) => waits.push(waitMs) });
+  await vi.advanceTimersByTimeAsync(4000);
+  expect(asked.length).toBeLessThan(20);
+  expect(waits[0]).toBeLessThanOrEqual(500);
+  expect(waits[2]).toBeGreaterThanOrEqual(1000);
 });
 
 test('a new copy of nothing is swapped, too', async () => {
