@@ -218,6 +218,13 @@ const harmlessRows: SchemaRow[] = [
   ],
   [
     'overlaps',
+    'in another order, in other words',
+    sent,
+    { oneOf: [object({}), object({ a: text })] },
+    { oneOf: [object({ a: text }, { description: 'a' }), object({})] },
+  ],
+  [
+    'overlaps',
     'an alternative has another name',
     sent,
     { oneOf: [ref('Pet'), cat] },

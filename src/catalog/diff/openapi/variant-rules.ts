@@ -70,14 +70,13 @@ function* overlaps(shapes: Shapes): Generator<Breakage> {
   const { inner, outer, comparison, isFit, pair } = shapes;
   const { after } = comparison;
   if (!outer.words.has('oneOf') || outer.words.has('discriminator')) return;
-  const formersOf = formersIn(shapes);
+  const overlapped = overlappedIn(shapes);
   for (const [index, one] of outer.variants.entries())
     for (const other of outer.variants.slice(index + 1)) {
       const [left, right] = [shapeOf(after, one), shapeOf(after, other)];
       if (areApart(left, right)) continue;
       // A value that fits both was refused before, too.
-      const others = formersOf(other);
-      if (formersOf(one).some((former) => others.some((second) => second !== former))) continue;
+      if (overlapped(one, other)) continue;
       const canBeBoth = (value: Entry): boolean => {
         const shape = shapeOf(comparison.before, value);
         return !areApart(shape, left) && !areApart(shape, right);
@@ -96,23 +95,27 @@ function* overlaps(shapes: Shapes): Generator<Breakage> {
     }
 }
 
-/** The alternatives of a former `oneOf` that one of today lies within: the same, the one in its place, or any. */
-function formersIn({ inner, outer, isFit, pair }: Shapes): (variant: Entry) => readonly Entry[] {
+/**
+ * True for two alternatives that lie within different ones of a former `oneOf`: the same, the one in its place, else
+ * any.
+ */
+function overlappedIn({ inner, outer, isFit, pair }: Shapes) {
   const all = inner.words.has('oneOf') ? inner.variants : [];
   const same = Map.groupBy(all, textOfValue);
-  const isWithin = (after: Entry, before: Entry): boolean =>
-    isFit({ ...pair, direction: 'response', site: before.at, before, after });
-  const known = new Map<Entry, readonly Entry[]>();
-  const find = (variant: Entry): readonly Entry[] => {
-    const own = all[outer.variants.indexOf(variant)];
-    const found = same.get(textOfValue(variant)) ?? (own && isWithin(variant, own) ? [own] : []);
-    return found.length > 0 ? found : all.filter((former) => isWithin(variant, former));
+  const formersOf = (variant: Entry, formers: readonly Entry[]): readonly Entry[] =>
+    formers.filter((before) =>
+      isFit({ ...pair, direction: 'response', site: before.at, before, after: variant }),
+    );
+  const near = (variant: Entry): readonly Entry[] => {
+    const at = outer.variants.indexOf(variant);
+    return same.get(textOfValue(variant)) ?? formersOf(variant, all.slice(at, at + 1));
   };
-  return (variant) => {
-    const found = known.get(variant) ?? find(variant);
-    known.set(variant, found);
-    return found;
-  };
+  return (one: Entry, other: Entry): boolean =>
+    areSeveral(near(one), near(other)) || areSeveral(formersOf(one, all), formersOf(other, all));
+}
+
+function areSeveral(some: readonly Entry[], others: readonly Entry[]): boolean {
+  return some.some((one) => others.some((other) => other !== one));
 }
 
 const LEVELS_MAX = 3;
