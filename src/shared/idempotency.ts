@@ -19,6 +19,8 @@ export type KeyedRequest = {
   key: string;
   /** All else that the request consists of. */
   payload: unknown;
+  /** Time within which it may be repeated; default 24 h, and no longer. */
+  repeatableMs?: number;
 };
 
 /** A keyed request as the store knows it: by digests, without its content. */
@@ -28,6 +30,8 @@ export type KeyedCall = {
   digest: Buffer;
   fingerprint: Buffer;
   now: number;
+  /** @see KeyedRequest */
+  repeatableMs?: number | undefined;
 };
 
 /** A request's response with its key: written in the transaction of what the request does. */
@@ -47,8 +51,8 @@ type IdempotentResponse = { response: StoredResponse; isReplayed: boolean };
 
 export type Idempotency = {
   /**
-   * Does `work` once per key and sends its response again to every repeat of the request for 24
-   * hours. Where the work stores the response, a crash leaves both or none of them; else a repeat after a crash between
+   * Does `work` once per key and sends its response again to every repeat of the request for 24 hours, or as long as it
+   * says. Where the work stores the response, a crash leaves both or none of them; else a repeat after a crash between
    * the two does the work again. A request that fails leaves its key free.
    * @throws {idempotency-in-progress} while the first one runs, unless the work says that a repeat waits
    * @throws {idempotency-mismatch} when the key came with another payload
@@ -124,7 +128,7 @@ async function workAndStore(
 }
 
 function toKeyedCall(
-  { workspaceId, principal, route, key, payload }: KeyedRequest,
+  { workspaceId, principal, route, key, payload, repeatableMs }: KeyedRequest,
   now: number,
 ): KeyedCall {
   return {
@@ -132,6 +136,7 @@ function toKeyedCall(
     digest: sha256(JSON.stringify([workspaceId, principal, route, key])),
     fingerprint: sha256(JSON.stringify(payload) ?? ''),
     now,
+    repeatableMs,
   };
 }
 
@@ -183,6 +188,11 @@ const TRIM = `
       WINDOW newest AS (ORDER BY started_at DESC, digest)) AS placed
     WHERE place > @keysMax OR total > @bytesMax)`;
 
+/** An earlier call is no first one of it. */
+function expiredBefore({ now, repeatableMs = IDEMPOTENCY_TTL_MS }: KeyedCall): number {
+  return now - repeatableMs;
+}
+
 type KeyRow = { fingerprint: Buffer; status: number; headers: string; body: string };
 
 /** Finds the response that is stored for a key; `mismatch` when that is for another request. @throws {store-unavailable} */
@@ -192,8 +202,7 @@ export async function findCall(
 ): Promise<
   { kind: 'nothing' } | { kind: 'mismatch' } | { kind: 'stored'; response: StoredResponse }
 > {
-  const expired = call.now - IDEMPOTENCY_TTL_MS;
-  const row = await db.get<KeyRow>(FIND, { digest: call.digest, expired });
+  const row = await db.get<KeyRow>(FIND, { digest: call.digest, expired: expiredBefore(call) });
   if (!row) return { kind: 'nothing' };
   const { fingerprint, headers, ...rest } = row;
   if (!fingerprint.equals(call.fingerprint)) return { kind: 'mismatch' };
@@ -211,10 +220,13 @@ export async function putCall(
 ): Promise<void> {
   const headers = JSON.stringify(response.headers);
   const bytes = Buffer.byteLength(response.body) + headers.length;
-  const expired = call.now - IDEMPOTENCY_TTL_MS;
+  const expired = expiredBefore(call);
   const changes = await tx.run(PUT, { ...call, ...response, headers, bytes, expired });
   if (changes === 0) refuseTaken('The first call with this `Idempotency-Key` has just ended.');
-  send(tx, EXPIRE, { workspaceId: call.workspaceId, expired });
+  send(tx, EXPIRE, {
+    workspaceId: call.workspaceId,
+    expired: call.now - IDEMPOTENCY_TTL_MS, // of all others, too
+  });
   // One key in so many, by chance: digests are evenly spread.
   if ((call.digest.at(-1) ?? 0) % trimEveryKeys === 0)
     send(tx, TRIM, { workspaceId: call.workspaceId, ...bounds });

@@ -9,6 +9,7 @@ import type { Scope } from '#access/tokens.ts';
 import { actorOf } from '#http/auth/bearer.ts';
 import { hangUpOf, type HttpApp } from '#http/context.ts';
 import type { Actor } from '#shared/audit.ts';
+import { MINUTE } from '#shared/clock.ts';
 import { sha256Aside } from '#shared/crypto/hash.ts';
 import { type FieldProblem, isTrackportError, TrackportError } from '#shared/errors.ts';
 import { problems } from '#shared/outcomes/problems.ts';
@@ -204,9 +205,10 @@ async function locationOf(
 }
 
 /**
- * Does `work` and returns the address that it leads to. The same form once more, as by a second click, leads there without
- * work; one that failed, or came back, can be sent again, and so can one whose page was lost by a crash right behind its
- * work: what that made stands in its list, without a secret that anybody saw. A form without an id is done each time.
+ * Does `work` and returns the address that it leads to. The same form once more within a minute, as by a second click,
+ * leads there without work; later somebody went back to its page, and means it. One that failed, or came back, can be
+ * sent again, and so can one whose page was lost by a crash right behind its work: what that made stands in its list,
+ * without a secret that anybody saw. A form without an id is done each time.
  * @throws what `work` throws
  */
 async function doIdempotently(
@@ -221,7 +223,14 @@ async function doIdempotently(
   const sender = JSON.stringify([subject, digest.toString('base64')]);
   const key = JSON.stringify([formId, await tellingFieldsOf(request)]);
   const { response } = await idempotency.respond(
-    { workspaceId, principal: sender, route: `POST ${request.url}`, key, payload: undefined },
+    {
+      workspaceId,
+      principal: sender,
+      route: `POST ${request.url}`,
+      key,
+      payload: undefined,
+      repeatableMs: MINUTE,
+    },
     {
       work: async () => ({ status: 303, headers: { location: await work() }, body: '' }),
       waitsForFirst: true,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { action } from '#portal/routes/action-route.ts';
+import { MINUTE } from '#shared/clock.ts';
 import { createIdempotency, type Idempotency } from '#shared/idempotency.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
@@ -173,6 +174,29 @@ test('a form with a long text that was changed is another, also where that is as
   for (const sign of ['1', '2', '2'])
     await admin.post('/portal/things', { formId: 'f'.repeat(22), spec: sign.repeat(70_000) });
   expect(specs).toEqual(['1', '2']);
+});
+
+test('a form that comes again later is done again: somebody went back to its page, and means it', async () => {
+  const clock = createFakeClock();
+  let runs = 0;
+  const disable = action({
+    path: '/portal/things',
+    form: z.object({}),
+    run: async () => {
+      runs += 1;
+      return { location: `/portal/things/${runs}` };
+    },
+  });
+  const idempotency = createIdempotency({ db: temporaryDatabase(), clock });
+  const { signIn } = startPortal([disable], { context: { idempotency } });
+  const admin = await signIn();
+  const locations: unknown[] = [];
+  for (const ms of [0, MINUTE, 1, MINUTE]) {
+    await clock.advance(ms);
+    const { location } = await admin.post('/portal/things', { formId: 'f'.repeat(22) });
+    locations.push(location);
+  }
+  expect(locations.map((location) => String(location).at(-1))).toEqual(['1', '1', '2', '2']);
 });
 
 test('an action is for those with its scope alone', async () => {
