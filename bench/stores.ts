@@ -5,7 +5,7 @@ import pg from 'pg';
 import { systemClock } from '#shared/clock.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { silentLog } from '#shared/log.ts';
-import { openServiceStore, type Store } from '#compose/store.ts';
+import { openServiceStore, openStore, type Store } from '#compose/store.ts';
 import { scratchFolder } from '../test/support/at-exit.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
 import type { BenchRow, StoreName } from './row.ts';
@@ -92,8 +92,17 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 }
 
 /** The store as a service has it, with the newest schema. The caller closes it. */
-export async function openBenchStore(storeUrl: string): Promise<Store> {
-  return openServiceStore({
+export function openBenchStore(storeUrl: string): Promise<Store> {
+  return openServiceStore(openingOf(storeUrl));
+}
+
+/** The store as a command has it, beside the service that works on it. The caller closes it. */
+export function openBesideService(storeUrl: string): Promise<Store> {
+  return openStore(openingOf(storeUrl));
+}
+
+function openingOf(storeUrl: string) {
+  return {
     config: {
       store: { url: toStoreUrl(storeUrl) },
       secretKey: new Secret(Buffer.alloc(32, 1).toString('base64')),
@@ -102,7 +111,7 @@ export async function openBenchStore(storeUrl: string): Promise<Store> {
     },
     clock: systemClock,
     log: silentLog,
-  });
+  };
 }
 
 function toStoreUrl(url: string) {

@@ -7,7 +7,7 @@ import { callControl } from '#sandbox/instruments/remote-controls.ts';
 import { deleteLead, isOpen, partners } from '../partner.ts';
 import { type BenchRow, median } from '../row.ts';
 import { serve, startTracker, writeConfig } from '../service.ts';
-import { type BenchEngine, openBenchStore } from '../stores.ts';
+import { type BenchEngine, openBesideService } from '../stores.ts';
 
 /** Duration of a deletion after its 202: until the lead is claimed, until the issue is closed. */
 export async function measureDeletions(
@@ -50,7 +50,7 @@ type Urls = { storeUrl: string; service: string; tracker: string };
 
 /** One deletion after the other, each of a lead that was made a moment before. */
 async function timeDeletions({ storeUrl, service, tracker }: Urls, count: number) {
-  const store = await openBenchStore(storeUrl);
+  const store = await openBesideService(storeUrl);
   const claims = createClaimView(store.leadsBy(systemClock));
   const claimed: number[] = [];
   const closed: number[] = [];
