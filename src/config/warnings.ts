@@ -1,4 +1,4 @@
-import { type Secret, webhookSecretBytes } from '#shared/crypto/secret.ts';
+import { type Secret, secretStatus, webhookSecretBytes } from '#shared/crypto/secret.ts';
 
 import type { Config } from './schema/schema.ts';
 
@@ -102,7 +102,7 @@ function shortSecrets(partners: Config['partners']): ConfigWarning[] {
 function endedSecrets(partners: Config['partners'], nowMs: number): ConfigWarning[] {
   return Object.entries(partners).flatMap(([id, { secrets, enabled }]) => {
     const isActive = secrets.some(
-      (secret) => !('notBefore' in secret) || isActiveAt(nowMs, secret),
+      (secret) => !('notBefore' in secret) || secretStatus(secret, nowMs) === 'active',
     );
     if (isActive || !enabled) return [];
     return {
@@ -111,12 +111,6 @@ function endedSecrets(partners: Config['partners'], nowMs: number): ConfigWarnin
       fix: 'Look at notBefore and notAfter, or add the secret that the partner signs with.',
     };
   });
-}
-
-type Activity = { notBefore: number | undefined; notAfter: number | undefined };
-
-function isActiveAt(nowMs: number, { notBefore = nowMs, notAfter = nowMs }: Activity): boolean {
-  return notBefore <= nowMs && nowMs <= notAfter;
 }
 
 function bytesOf(secret: Secret, scheme: string): number {

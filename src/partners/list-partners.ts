@@ -1,5 +1,6 @@
 import type { Clock } from '#shared/clock.ts';
-import { secretDigest, type SecretStatus, secretStatus } from './intake/signing.ts';
+import { type SecretStatus, secretStatus } from '#shared/crypto/secret.ts';
+import { secretDigest } from './intake/signing.ts';
 import type { Partner, PartnerList } from './partner.ts';
 import type { Traffic, TrafficSum } from './traffic.ts';
 

@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { MINUTE } from '#shared/clock.ts';
-import type { Secret } from '#shared/crypto/secret.ts';
+import { type Secret, secretStatus } from '#shared/crypto/secret.ts';
 import {
   createHmacSigning,
   secretDigest,
@@ -10,7 +10,6 @@ import {
   type Scheme,
   type Signing,
   signingKey,
-  secretStatus,
   type TriedKey,
 } from './intake/signing.ts';
 

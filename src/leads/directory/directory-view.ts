@@ -14,9 +14,6 @@ import { either, toRecords } from '#shared/sql.ts';
 /** A claimed lead's row is frozen: a later event must find the person behind a redacted issue. */
 export const IS_FROZEN = IS_CLAIMED('directory_lead');
 
-const LEAD = `
-  SELECT updated_at FROM directory_lead WHERE number = @number AND repository_id = ${NAMED}`;
-
 const LEADS = `
   SELECT number, updated_at FROM directory_lead
   WHERE repository_id = ${NAMED} AND number = ANY(@numbers::bigint[])`;
@@ -50,12 +47,8 @@ export function readDirectoryState({ db, repository }: LeadStore) {
  * Time of the issue's last change, as the tracker showed it last, in ms; undefined: no such row.
  * @throws {store-unavailable}
  */
-export async function readUpdatedAt(
-  { db, repository }: LeadStore,
-  number: number,
-): Promise<number | undefined> {
-  const row = await db.get<{ updatedAt: number }>(LEAD, { name: repository, number });
-  return row?.updatedAt;
+export async function readUpdatedAt(store: LeadStore, number: number): Promise<number | undefined> {
+  return (await readUpdatedAts(store, [number])).get(number);
 }
 
 /** The same of many issues; those without a row are absent. @throws {store-unavailable} */

@@ -1,5 +1,6 @@
 import { errorFields, type Log } from '#shared/log.ts';
-import type { DirectoryStore } from '../lead-store.ts';
+import { createQueue } from '#shared/resilience/queue.ts';
+import { type DirectoryStore, numbersOf } from '../lead-store.ts';
 import type { Issue } from '../lead-tracker.ts';
 import { readUpdatedAts } from './directory-view.ts';
 import type { DirectoryEntry } from './lead-directory.ts';
@@ -30,11 +31,10 @@ export function createReadLeads({
   log: Log;
 }): ReadLeads {
   let waiting = 0;
-  let last = Promise.resolve();
+  const inOrder = createQueue();
   const put = async (issues: readonly Issue[]): Promise<void> => {
     try {
-      const numbers = issues.map(({ number }) => number);
-      const known = await readUpdatedAts(store, numbers);
+      const known = await readUpdatedAts(store, numbersOf(issues));
       const news = issues.filter((issue) => (known.get(issue.number) ?? -1) < issue.updatedAt);
       const entries = await toEntries(news);
       if (entries.length > 0) await putRead(store, entries);
@@ -48,8 +48,8 @@ export function createReadLeads({
     take: (issues) => {
       if (waiting >= PAGES_WAITING_MAX) return;
       waiting += 1;
-      last = last.then(() => put(issues));
+      void inOrder(() => put(issues));
     },
-    settled: () => last,
+    settled: () => inOrder(async () => undefined),
   };
 }

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { Webhook } from 'standardwebhooks';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
-import { type Secret, webhookSecretBytes } from '#shared/crypto/secret.ts';
+import { type Secret, type SecretStatus, webhookSecretBytes } from '#shared/crypto/secret.ts';
 import { toPathAndQuery } from '#shared/text/address.ts';
 
 /** Content that is signed; the scheme says which of it. */
@@ -205,20 +205,8 @@ export function toPublicUri(publicUrl: string, requestTarget: string): string {
 /** A signing secret, active from `notBefore` on and until `notAfter` (ms), both inclusive. */
 export type PartnerSecret = { value: Secret; notBefore?: number; notAfter?: number };
 
-/** Before `notBefore`, after `notAfter`, or neither. */
-export type SecretStatus = 'active' | 'expired' | 'not-yet-active';
-
 /** A key to try, the start of its secret's digest, and whether the secret may sign at this time. */
 export type TriedKey = { key: KeyObject; status: SecretStatus; digest: string };
-
-/** Status of the secret at `now`. */
-export function secretStatus(
-  { notBefore = -Infinity, notAfter = Infinity }: PartnerSecret,
-  now: number,
-): SecretStatus {
-  if (now > notAfter) return 'expired';
-  return now < notBefore ? 'not-yet-active' : 'active';
-}
 
 /** Stands for a secret where people look: eight hexadecimal digits of its SHA-256. */
 export function secretDigest(secret: Secret): string {

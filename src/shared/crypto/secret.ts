@@ -36,3 +36,18 @@ export function webhookSecretBytes(secret: string): Buffer | undefined {
   const [, text] = WEBHOOK_SECRET.exec(secret) ?? [];
   return text === undefined ? undefined : Buffer.from(text, 'base64');
 }
+
+/** Before `notBefore`, after `notAfter` (ms), or neither; both are inclusive. */
+export type SecretStatus = 'active' | 'expired' | 'not-yet-active';
+
+/** Status of a secret with these bounds at `now`. */
+export function secretStatus(
+  {
+    notBefore = -Infinity,
+    notAfter = Infinity,
+  }: { notBefore?: number | undefined; notAfter?: number | undefined },
+  now: number,
+): SecretStatus {
+  if (now > notAfter) return 'expired';
+  return now < notBefore ? 'not-yet-active' : 'active';
+}

@@ -5,13 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { checkSignature, type SignedRequest } from '#partners/intake/signed-request.ts';
 import {
   fixedSignings,
-  type SecretStatus,
   signingKey,
   toPublicUri,
   toSignedUri,
   type TriedKey,
 } from '#partners/intake/signing.ts';
-import { Secret } from '#shared/crypto/secret.ts';
+import { Secret, type SecretStatus } from '#shared/crypto/secret.ts';
 import { NOW, SECRET_ONE, SECRET_TWO } from '../support.ts';
 import { bodyOf, secretsOfVector, vectors } from './vectors.ts';
 
