@@ -45,7 +45,7 @@ Hello
 
 <!-- trackport
 correlationId: c-1
-externalIds: { crm-two: "4711" }
+externalIds: { crm-two: "x-4711" }
 -->
 
 Called again, no answer.
@@ -71,5 +71,5 @@ test('a lead that a salesperson edited has its contact, its ids and its address,
   expect(lead.contact).not.toHaveProperty('consent');
   const list = (await (await get('/api/v1/leads')).json()) as LeadList;
   expect(list.items).toEqual([lead]);
-  expect(JSON.stringify(list)).not.toContain('4711');
+  expect(JSON.stringify(list)).not.toContain('x-4711');
 });

@@ -122,7 +122,8 @@ describe('a certificate', () => {
     const { url } = await deliver(
       '{"eventId":"ada@example.com","externalId":"x-4711","email":"ada@example.com","leadId":"4711"}',
     );
-    expect(JSON.stringify(await claimsOf(url))).not.toMatch(/ada|4711/);
+    // The receipt's own id is by chance: it may hold these letters.
+    expect(JSON.stringify({ ...(await claimsOf(url)), jti: '' })).not.toMatch(/ada|4711/);
   });
 });
 
