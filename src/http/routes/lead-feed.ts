@@ -105,6 +105,13 @@ const changesQuery = z
       });
   });
 
+const lastEventIdHeader = z.object({
+  'Last-Event-ID': z
+    .string()
+    .optional()
+    .describe('The `id` of the last event of a stream that was cut, in place of `cursor`.'),
+});
+
 function toWaitMs(text: string): number | undefined {
   const ms = parseDuration(text);
   return ms !== undefined && ms <= WAIT_MAX_MS ? ms : undefined;
@@ -125,7 +132,7 @@ const changesRoute = describeRoute({
   description:
     'The lead feed: what a copy needs to stay right, oldest first. `lead.changed` brings the lead as it is now, `lead.removed` says that it lost its approval or a label that the grant asks for, went from the tracker, or was taken away by a deletion. Of several changes of one lead a reader gets the last. Begin with `from=start`, and go on with `pagination.nextCursor`, which is always there and good for 30 days; after 410 begin again into an empty copy. With `Accept: text/event-stream` the same items come as server-sent events, each with its cursor as `id`, `caught-up` says that everything up to now was told, and `Last-Event-ID` resumes.',
   security: 'ApiKey',
-  request: { querystring: changesQuery },
+  request: { querystring: changesQuery, headers: lastEventIdHeader },
   ok: {
     200: {
       description: 'What changed, perhaps nothing.',
