@@ -1,5 +1,5 @@
 import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
-import { foldLabel } from '#shared/text/label.ts';
+import { foldLabel } from '#shared/text/labels.ts';
 import { isLongerThan, isPlainLine } from '#shared/text/visible.ts';
 
 export const grantActions = ['leads:read', 'catalog:read'] as const;

@@ -1,7 +1,7 @@
 import { type FieldDefinition, readFields } from '#adapters/github/issue-fields.ts';
 import type { RepositoryInspection } from '#adapters/github/inspection.ts';
 import type { Config } from '#config/schema/schema.ts';
-import { foldLabel } from '#shared/text/label.ts';
+import { foldLabel } from '#shared/text/labels.ts';
 import { failed, type Finding, ok, warning } from './finding.ts';
 import { nearMiss } from '#shared/text/near-miss.ts';
 import type { Tracker } from '#compose/tracker.ts';

@@ -10,7 +10,7 @@ import type { Config } from '#config/schema/schema.ts';
 import { capitalize } from '#shared/outcomes/entry.ts';
 import { trackerCauses, trackerStep } from '#shared/outcomes/tracker-causes.ts';
 import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
-import { foldLabel } from '#shared/text/label.ts';
+import { foldLabel } from '#shared/text/labels.ts';
 
 import type { Tracker } from '#compose/tracker.ts';
 import { failed, type Finding, ok, warning } from './finding.ts';

@@ -11,7 +11,7 @@ import { createLeadCache } from './cache/lead-cache.ts';
 import { createLeadFeed, type LeadFeed } from './lead-feed/lead-feed.ts';
 import { hideLeadNow } from './lead-feed/note-changes.ts';
 import type { LeadStore } from './lead-store.ts';
-import { foldLabel } from '#shared/text/label.ts';
+import { foldLabel } from '#shared/text/labels.ts';
 import type { LeadRules } from './model/lead.ts';
 import { createPageCache } from './reading/page-cache.ts';
 import { createLeadReader, type LeadReader } from './reading/lead-reader.ts';

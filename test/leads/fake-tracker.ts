@@ -1,6 +1,6 @@
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { matchesFilter, orderTime } from '#leads/model/filter.ts';
+import { matchesFilter, orderTime } from '#leads/model/lead-query.ts';
 import type {
   Issue,
   IssueResult,

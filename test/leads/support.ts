@@ -5,7 +5,7 @@ import { noOthers } from '#leads/instance-changes/instance-changes.ts';
 import type { DirectoryStore } from '#leads/lead-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import type { Lead } from '#leads/model/lead-out.ts';
-import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
+import type { LeadListQuery, Visibility } from '#leads/model/lead-query.ts';
 
 import type { Database } from '#shared/database.ts';
 import { claimLeads, leadRules, REPOSITORY } from '../support/directory.ts';

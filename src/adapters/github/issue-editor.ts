@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SECOND, type TrackerTime } from '#shared/clock.ts';
 import type { FieldValue } from '#leads/lead-tracker.ts';
-import { foldLabel } from '#shared/text/label.ts';
+import { foldLabel } from '#shared/text/labels.ts';
 import type { IssueEdit } from '#partners/worker/act/issue-edit.ts';
 import type { IssueEditor, TrackerRefusal } from '#partners/worker/act/issue-editor.ts';
 import type { FieldSetting } from '#partners/worker/work-item.ts';

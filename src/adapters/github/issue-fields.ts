@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { foldLabel } from '#shared/text/label.ts';
+import { foldLabel } from '#shared/text/labels.ts';
 import { type Clock, MINUTE } from '#shared/clock.ts';
 import { isTrackerFailure } from './transport/failure.ts';
 import type { TrackerClient } from './transport/client.ts';

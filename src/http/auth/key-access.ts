@@ -8,7 +8,7 @@ import { rateLimitHeaders } from '../responses/headers.ts';
 import { keyHolderOf } from './key-holder.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { type GrantAction, grantedLabels, requireGrant } from '#access/grant.ts';
-import type { Visibility } from '#leads/reading/prepared-query.ts';
+import type { Visibility } from '#leads/model/lead-query.ts';
 import { memoize } from '#shared/caching.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { createTurns } from '#shared/resilience/turns.ts';

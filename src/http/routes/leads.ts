@@ -10,8 +10,8 @@ import {
 import type { CacheStatus, LeadResponse } from '#leads/reading/lead-reader.ts';
 import { LABEL_CHARACTERS_MAX, LABELS_MAX } from '#access/grant.ts';
 import { isLongerThan } from '#shared/text/visible.ts';
-import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
-import { splitLabels } from '#leads/model/labels.ts';
+import type { LeadListQuery } from '#leads/model/lead-query.ts';
+import { splitLabels } from '#shared/text/labels.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
 import { admitLeadReaders, visibilityOf } from '../auth/key-access.ts';
 import { cacheStatus, nextLink, REVALIDATED } from '../responses/headers.ts';

@@ -20,7 +20,7 @@ import {
   isTrackerFault,
   type Source,
 } from './confirmed-cache.ts';
-import { type LeadFilter, matchesFilter } from '../model/filter.ts';
+import { type LeadFilter, matchesFilter } from '../model/lead-query.ts';
 import { isApproved, type LeadRules, tellsFields, textLength, toLead } from '../model/lead.ts';
 import type { InstanceChange } from '../instance-changes/change-log.ts';
 import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '../lead-tracker.ts';

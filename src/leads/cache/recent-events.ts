@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { atMostEntries } from '#shared/caching.ts';
 import type { Clock } from '#shared/clock.ts';
 
-import { foldLabels } from '../model/labels.ts';
+import { foldLabels } from '#shared/text/labels.ts';
 import type { InstanceChange } from '../instance-changes/change-log.ts';
 import {
   type Issue,

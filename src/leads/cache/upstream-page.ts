@@ -1,7 +1,7 @@
 import { memoize } from '#shared/caching.ts';
 
 import type { CacheResult, Entry, Loaded } from './confirmed-cache.ts';
-import { matchesFilter, orderTime } from '../model/filter.ts';
+import { matchesFilter, orderTime } from '../model/lead-query.ts';
 import { isApproved, type LeadRules, mapIssues, textLength, toLead } from '../model/lead.ts';
 import { type Lead, renderLead } from '../model/lead-out.ts';
 import type { Issue, ListedIssue, IssueQuery, PageResult } from '../lead-tracker.ts';

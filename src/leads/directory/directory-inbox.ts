@@ -5,8 +5,7 @@ import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createDrain } from '#shared/resilience/drain.ts';
 
-import { carriedOf } from '../model/labels.ts';
-import type { DirectoryEntry, LabelRename } from './lead-directory.ts';
+import { carriedOf, type DirectoryEntry, type LabelRename } from './lead-directory.ts';
 import type { Issue } from '../lead-tracker.ts';
 
 /** Brings what the tracker's webhook reports into the lead directory, many issues to a commit. */

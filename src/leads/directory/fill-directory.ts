@@ -27,7 +27,7 @@ import { hideLeadNow } from '../lead-feed/note-changes.ts';
 import { isFeedFollowed } from '../lead-feed/read-changes.ts';
 import { type LeadRules, mapIssues } from '../model/lead.ts';
 import type { Issue, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
-import { foldLabel } from '#shared/text/label.ts';
+import { foldLabel } from '#shared/text/labels.ts';
 import { createDirectoryKeeper, type KeptDirectory } from './keep-directory.ts';
 
 /** A catch-up asks again for this much, for issues that became visible late. */

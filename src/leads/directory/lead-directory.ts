@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { foldLabels } from '../model/labels.ts';
+import { foldLabels } from '#shared/text/labels.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { provesPerson } from '../model/email-address.ts';
 import {
@@ -46,6 +46,11 @@ export type DirectoryEntry = {
   lookDigest?: Buffer;
   identities: readonly HashedIdentity[];
 };
+
+/** Labels by which the issue could be read, in any state that the entry stands for. */
+export function carriedOf({ isReadable, labels, carried }: DirectoryEntry): readonly string[] {
+  return carried ?? (isReadable ? labels : []);
+}
 
 /** A label has another name now, on every issue, none of which tells. Folded names. */
 export type LabelRename = {

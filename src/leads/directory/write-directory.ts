@@ -5,8 +5,7 @@
  * feed finds whom to tell. Rows of claimed leads are frozen: no write removes them, or changes more of them than when
  * they were seen and what identities are added.
  */
-import { carriedOf } from '../model/labels.ts';
-import type { DirectoryEntry, LabelRename } from './lead-directory.ts';
+import { carriedOf, type DirectoryEntry, type LabelRename } from './lead-directory.ts';
 import { READING_VERSION } from '../model/identity.ts';
 import { adoptClaims } from '../claims/claim-leads.ts';
 import { adoptDeletionNames, endDeletionNames } from '../claims/deletion-names.ts';

@@ -1,8 +1,8 @@
 import { sha256 } from '#shared/crypto/hash.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { type CursorSealer, looksSealed, refuseCursor } from '#shared/pagination/page.ts';
-import { foldLabels } from '../model/labels.ts';
-import type { Visibility } from '../reading/prepared-query.ts';
+import { foldLabels } from '#shared/text/labels.ts';
+import type { Visibility } from '../model/lead-query.ts';
 import type { FeedPlace } from './read-changes.ts';
 import { FEED_READABLE_MS } from './lead-change.ts';
 

@@ -5,7 +5,7 @@ import type { Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
 import { either } from '#shared/sql.ts';
 import { type LeadStore, readRepositoryId } from '../lead-store.ts';
-import type { Visibility } from '../reading/prepared-query.ts';
+import type { Visibility } from '../model/lead-query.ts';
 import { type FeedPosition, grantOf } from './feed-cursors.ts';
 import { FEED_READABLE_MS } from './lead-change.ts';
 

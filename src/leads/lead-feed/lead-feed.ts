@@ -7,9 +7,9 @@ import { createFlightsByQuestion, createNextTurnFlight } from '#shared/resilienc
 import { errorFields, type Log } from '#shared/log.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 import type { Claims, ClaimView } from '../claims/claim-view.ts';
-import { foldLabels } from '../model/labels.ts';
+import { foldLabels } from '#shared/text/labels.ts';
 import { changeFor } from './lead-change.ts';
-import type { Visibility } from '../reading/prepared-query.ts';
+import type { Visibility } from '../model/lead-query.ts';
 import {
   createFeedCursors,
   type FeedCursors,

@@ -1,8 +1,8 @@
 import { DAY, MINUTE, toRfc3339 } from '#shared/clock.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
-import { foldLabels } from '../model/labels.ts';
+import { foldLabels } from '#shared/text/labels.ts';
 import { type Lead, type LeadList, lookDigestOf, renderLead } from '../model/lead-out.ts';
-import type { Visibility } from '../reading/prepared-query.ts';
+import type { Visibility } from '../model/lead-query.ts';
 import { bytesOfItem, type FeedItem } from './feed-item.ts';
 import type { FeedPosition, ListPlace } from './feed-cursors.ts';
 import { noteReadLeads } from './note-changes.ts';

@@ -1,6 +1,6 @@
 /** Consumers that could read leads that were taken away, and those that have read that they were. */
 import type { Database } from '#shared/database.ts';
-import { foldLabels } from '../model/labels.ts';
+import { foldLabels } from '#shared/text/labels.ts';
 import { type LeadStore, NAMED } from '../lead-store.ts';
 import { grantOf } from './feed-cursors.ts';
 import { FEED_READABLE_MS, type LeadChange, readableSpan } from './lead-change.ts';

@@ -10,12 +10,12 @@ import {
   prepareQuery,
   toFilter,
   type Visibility,
-} from './prepared-query.ts';
+  matchesFilter,
+} from '../model/lead-query.ts';
 import type { LeadLookUp, LeadCache } from '../cache/lead-cache.ts';
-import { matchesFilter } from '../model/filter.ts';
 import { walk, type WalkStop } from './walk.ts';
 import type { CachedLead } from '../cache/upstream-page.ts';
-import { carriesAll } from '../model/labels.ts';
+import { carriesAll } from '#shared/text/labels.ts';
 import type { Clock } from '#shared/clock.ts';
 import { type CacheResult, ttlMsOf } from '../cache/confirmed-cache.ts';
 

@@ -1,37 +1,20 @@
 import type { CachedLead, SeenPage } from '../cache/upstream-page.ts';
 import type { LeadCache } from '../cache/lead-cache.ts';
 import type { IssueQuery } from '../lead-tracker.ts';
-import { orderTime } from '../model/filter.ts';
-
-/** Sort key of a lead in a list: the instant, then the issue number. */
-type OrderKey = readonly [time: number, number: number];
-
-/** The position from which a walk goes on: behind a lead, and on an upstream page. */
-export type WalkPosition = UpstreamPlace & { key: OrderKey };
-
-/** Position of an upstream page. */
-type UpstreamPlace = {
-  /** The tracker's cursor of the page; absent for the first. */
-  after?: string;
-  /** The order's instant of the last row before that page. */
-  from?: number;
-};
+import {
+  type ListPosition,
+  type OrderKey,
+  orderTime,
+  type PreparedQuery,
+  type UpstreamPlace,
+} from '../model/lead-query.ts';
 
 /** One stop of a walk: up to `limit` leads, and where to go on when there are more. */
 export type WalkStop = {
   rows: readonly CachedLead[];
-  next?: WalkPosition;
+  next?: ListPosition;
   /** Every upstream page that was read. */
   seen: readonly SeenPage[];
-};
-
-/** A query of the list as a walk goes by it. */
-export type WalkQuery = {
-  limit: number;
-  /** Start of the page; absent: the beginning. */
-  position: WalkPosition | undefined;
-  /** The query for the tracker; for later pages with its cursor. */
-  issueQuery: IssueQuery;
 };
 
 /** A row that may be on the page, and the upstream page that holds it. */
@@ -46,7 +29,7 @@ type Candidate = { row: CachedLead; key: OrderKey; page: UpstreamPlace };
  */
 export async function walk(
   cache: LeadCache,
-  { limit, position, issueQuery }: WalkQuery,
+  { limit, position, issueQuery }: Pick<PreparedQuery, 'limit' | 'position' | 'issueQuery'>,
   isVisible: (row: CachedLead) => boolean,
 ): Promise<WalkStop> {
   const { order } = issueQuery;

@@ -8,7 +8,7 @@ import { noOthers } from '#leads/instance-changes/instance-changes.ts';
 import type { FeedItem } from '#leads/lead-feed/feed-item.ts';
 import { beginHistory } from '#leads/lead-feed/note-changes.ts';
 import type { Issue, TrackerEvent } from '#leads/lead-tracker.ts';
-import type { Visibility } from '#leads/reading/prepared-query.ts';
+import type { Visibility } from '#leads/model/lead-query.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';

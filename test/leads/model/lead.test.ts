@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Issue } from '#leads/lead-tracker.ts';
-import { carriesAll } from '#leads/model/labels.ts';
+import { carriesAll } from '#shared/text/labels.ts';
 import { isApproved, type LeadRules, mapIssues, toLead } from '#leads/model/lead.ts';
 import { rules } from '../support.ts';
 import { plainIssue } from '../../support/directory.ts';

@@ -4,7 +4,7 @@ import { createWorkerLease } from '#partners/worker/worker-lease.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { createChangeLog } from '#leads/instance-changes/change-log.ts';
 import { createInstanceChanges } from '#leads/instance-changes/instance-changes.ts';
-import type { Visibility } from '#leads/reading/prepared-query.ts';
+import type { Visibility } from '#leads/model/lead-query.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#config/reload.ts';

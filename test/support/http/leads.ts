@@ -3,7 +3,7 @@ import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { Access } from '#access/index.ts';
 import type { CacheStatus, LeadReader } from '#leads/reading/lead-reader.ts';
 import type { Lead, LeadList } from '#leads/model/lead-out.ts';
-import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
+import type { LeadListQuery, Visibility } from '#leads/model/lead-query.ts';
 import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 

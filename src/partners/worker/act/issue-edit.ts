@@ -1,7 +1,6 @@
 /** Edits of an issue by a deletion or a rule: what is still to be written, and what is left of a person then. */
 import type { FieldValue } from '#leads/lead-tracker.ts';
-import { foldLabels } from '#leads/model/labels.ts';
-import { foldLabel } from '#shared/text/label.ts';
+import { foldLabels, foldLabel } from '#shared/text/labels.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { occurredAt, type PartnerEvent } from '../../event.ts';
 import type { Action, EventRule } from '../../partner.ts';

@@ -10,7 +10,7 @@ import {
   LABELS_MAX,
   WORKSPACE_RULE,
 } from '#access/grant.ts';
-import { foldLabel } from '#shared/text/label.ts';
+import { foldLabel } from '#shared/text/labels.ts';
 import { DAY } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import { type Choice, checks, held, type HeldForm, input, textArea } from '../../shell/forms.ts';

@@ -1,4 +1,7 @@
-import { foldLabel } from '#shared/text/label.ts';
+/** Label names compare in this form: GitHub treats names that differ only in case as one. */
+export function foldLabel(name: string): string {
+  return name.trim().toLowerCase();
+}
 
 /** Folded, each once, in one fixed order. */
 export function foldLabels(names: readonly string[]): string[] {
@@ -25,17 +28,4 @@ export function carriesAll(
 /** Most names are written as they are folded. Remembering the folded ones costs more than this. */
 function carries(labels: readonly string[], folded: string): boolean {
   return labels.includes(folded) || labels.some((label) => foldLabel(label) === folded);
-}
-
-/** Labels by which the issue could be read. */
-export function carriedOf({
-  isReadable,
-  labels,
-  carried,
-}: {
-  isReadable: boolean;
-  labels: readonly string[];
-  carried?: readonly string[];
-}): readonly string[] {
-  return carried ?? (isReadable ? labels : []);
 }

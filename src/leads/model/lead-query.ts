@@ -1,3 +1,9 @@
+/**
+ * A read of the lead list: what a caller asks for and may see, what the tracker is asked for it, and which issues
+ * meet it.
+ */
+import type { ListedIssue, IssueQuery } from '../lead-tracker.ts';
+import { carriesAll, foldLabels } from '#shared/text/labels.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import {
   type CursorSealer,
@@ -6,10 +12,7 @@ import {
   startPage,
 } from '#shared/pagination/page.ts';
 
-import type { IssueQuery } from '../lead-tracker.ts';
-import type { LeadFilter, LeadState } from '../model/filter.ts';
-import { foldLabels } from '../model/labels.ts';
-import type { WalkPosition, WalkQuery } from './walk.ts';
+type LeadState = 'open' | 'closed' | 'all';
 
 /** A read of the list as a caller requests it, already validated. */
 export type LeadListQuery = {
@@ -30,8 +33,38 @@ export type Visibility = { consumerId: string; labels: readonly string[] };
 /** Filters by which a caller narrows the list, called as its parameters. */
 type ListFilters = { state?: LeadState; label?: readonly string[]; since?: number };
 
+/** All the conditions that a lead must meet to be in a list. */
+export type LeadFilter = {
+  state: LeadState;
+  /** Folded: the approved label, the visibility's and the query's, each once, in a fixed order. */
+  labels: readonly string[];
+  /** Milliseconds since the Unix epoch, inclusive. */
+  since?: number;
+  /** Folded: a label that the lead must not carry. */
+  without?: string;
+};
+
+/** Sort key of a lead in a list: the instant, then the issue number. */
+export type OrderKey = readonly [time: number, number: number];
+
+/** Position of an upstream page. */
+export type UpstreamPlace = {
+  /** The tracker's cursor of the page; absent for the first. */
+  after?: string;
+  /** The order's instant of the last row before that page. */
+  from?: number;
+};
+
+/** The position from which a list goes on: behind a lead, and on an upstream page. */
+export type ListPosition = UpstreamPlace & { key: OrderKey };
+
 /** A query with all that reading a page needs, worked out once and passed down. */
-export type PreparedQuery = WalkQuery & {
+export type PreparedQuery = {
+  limit: number;
+  /** Start of the page; absent: the beginning. */
+  position: ListPosition | undefined;
+  /** The query for the tracker; for later pages with its cursor. */
+  issueQuery: IssueQuery;
   filter: LeadFilter;
   /** Sealed into the cursor to the next page. */
   next: { list: ListName; filter: ListFilters };
@@ -97,6 +130,22 @@ function bindingOf(visibility: Visibility, approvedLabel: string): string {
   return JSON.stringify([visibility.consumerId, foldLabels(visibility.labels), approvedLabel]);
 }
 
-function isPosition(value: unknown): value is WalkPosition {
+function isPosition(value: unknown): value is ListPosition {
   return typeof value === 'object' && value !== null && 'key' in value && Array.isArray(value.key);
+}
+
+/** Our own check of every row; the tracker's filter only saves calls. */
+export function matchesFilter(issue: ListedIssue, filter: LeadFilter): boolean {
+  return (
+    !issue.isPullRequest &&
+    (filter.state === 'all' || issue.state === filter.state) &&
+    (filter.since === undefined || issue.updatedAt >= filter.since) &&
+    carriesAll(issue, filter.labels) &&
+    (filter.without === undefined || !carriesAll(issue, [filter.without]))
+  );
+}
+
+/** The instant that an order sorts by. */
+export function orderTime(issue: ListedIssue, order: IssueQuery['order']): number {
+  return order === 'created-desc' ? issue.createdAt : issue.updatedAt;
 }

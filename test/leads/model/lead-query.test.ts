@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
 import { parseSince } from '#shared/clock.ts';
-import { splitLabels } from '#leads/model/labels.ts';
-import { toFilter, toIssueQuery } from '#leads/reading/prepared-query.ts';
+import { splitLabels } from '#shared/text/labels.ts';
+import { toFilter, toIssueQuery } from '#leads/model/lead-query.ts';
 
 describe('since', () => {
   test.each([
