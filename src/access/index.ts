@@ -6,10 +6,14 @@ import {
   replaceGrants,
   revokeConsumer,
   updateConsumer,
+  findConsumers,
+  pageConsumers,
 } from './consumers/manage-consumers.ts';
-import { findConsumers, pageConsumers } from './consumers/find-consumers.ts';
-import { createAccessVersion } from './keys/access-version.ts';
-import { type ConsumerPrincipal, createKeyAuthenticator } from './keys/authenticate-key.ts';
+import {
+  createAccessVersion,
+  type ConsumerPrincipal,
+  createKeyAuthenticator,
+} from './keys/authenticate-key.ts';
 import { addKey, revokeKey, rotateKey } from './keys/manage-keys.ts';
 import { createLimiter } from './limit.ts';
 import type { Log } from '#shared/log.ts';

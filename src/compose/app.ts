@@ -1,5 +1,5 @@
 /** Makes what a running service has, from the bottom up, before anybody is served. */
-import { readLeadGrants } from '#access/consumers/lead-grants.ts';
+import { readLeadGrants } from '#access/consumers/stored-consumers.ts';
 import { type Access, createAccess } from '#access/index.ts';
 import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import { createCertificateSigner } from '#adapters/jose/certificates.ts';

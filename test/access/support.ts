@@ -1,6 +1,5 @@
 import type { CreateConsumerInput } from '#access/consumers/manage-consumers.ts';
-import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
-import { createApiKey, type NewKey } from '#access/keys/api-key.ts';
+import { type ConsumerWithKey, createApiKey, type NewKey } from '#access/keys/key-rules.ts';
 import type { Consumer, ConsumerId, Key } from '#access/consumers/consumer.ts';
 import type { Access } from '#access/index.ts';
 import type { AuditEntry, Origin } from '#shared/audit.ts';

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { findSessionRow, insertSession } from '#access/sessions/stored-sessions.ts';
+import { findSessionRow, insertSession } from '#access/sessions/sessions.ts';
 import { createCertificateSigner, verifyCertificate } from '#adapters/jose/certificates.ts';
 import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';

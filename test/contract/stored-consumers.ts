@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createApiKey } from '#access/keys/api-key.ts';
+import { createApiKey } from '#access/keys/key-rules.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
 import type { Grant } from '#access/grant.ts';
 import type { AuditAction, AuditEntry } from '#shared/audit.ts';

@@ -10,7 +10,7 @@ import {
   replaceSignIn,
   type SessionRow,
   touchSession,
-} from '#access/sessions/stored-sessions.ts';
+} from '#access/sessions/sessions.ts';
 import { MINUTE } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 

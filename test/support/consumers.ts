@@ -1,4 +1,4 @@
-import { type AccessVersion, createAccessVersion } from '#access/keys/access-version.ts';
+import { type AccessVersion, createAccessVersion } from '#access/keys/authenticate-key.ts';
 import type { ConsumerRegistry } from '#access/consumers/stored-consumers.ts';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';

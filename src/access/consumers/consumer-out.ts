@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SECOND, toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { WRITE_LATE_MS } from '#shared/resilience/late-writes.ts';
-import type { ConsumerWithKey } from '../keys/manage-keys.ts';
+import type { ConsumerWithKey } from '../keys/key-rules.ts';
 import { type Consumer, consumerStates, type Key, keyStateAt, keyStates } from './consumer.ts';
 
 export const grantOut = z

@@ -38,7 +38,7 @@ export type ConsumerChange = {
 };
 
 /** Position of a consumer in the list: when it was made, and its id. */
-export type ConsumerPosition = [createdAt: number, id: string];
+type ConsumerPosition = [createdAt: number, id: string];
 
 /** One line of the audit log about a consumer. */
 export function auditEntryOf(
@@ -235,4 +235,55 @@ async function requireUniqueName(db: Statements, { id, name }: Consumer): Promis
   const others = await db.all<{ id: ConsumerId; name: string }>(OTHER_NAMES, { id });
   const namesake = others.find((other) => foldConsumerName(other.name) === folded);
   if (namesake) refuseNamesake(namesake.id);
+}
+
+/** Labels that leads must carry, from when until when (ms since the Unix epoch). */
+type LeadGrant = { labels: readonly string[]; from: number; to: number };
+
+/** A consumer with what it was granted of leads; `labels` are those of now. */
+type LeadGrants = {
+  id: string;
+  name: string;
+  labels?: readonly string[];
+  grants: readonly LeadGrant[];
+};
+
+const GRANTED = `
+  SELECT id, name, state, created_at,
+    (SELECT coalesce(labels, '[]') FROM consumer_grant
+     WHERE consumer_id = consumer.id AND action = 'leads:read') AS labels
+  FROM consumer ORDER BY created_at, id`;
+
+const CHANGES = `
+  SELECT at, subject, changes FROM audit
+  WHERE action IN ('consumer.create', 'consumer.grant', 'consumer.revoke') ORDER BY id`;
+
+type GrantedRow = Pick<Consumer, 'id' | 'name' | 'state' | 'createdAt'> & { labels?: string };
+type ChangeRow = { at: number; subject: string; changes?: string };
+
+/** Grants of leads that all consumers have and had, the revoked among them: the audit log knows every one. */
+export async function readLeadGrants(db: Statements): Promise<LeadGrants[]> {
+  const rows = await db.all<GrantedRow>(GRANTED);
+  const changes = Map.groupBy(await db.all<ChangeRow>(CHANGES), ({ subject }) => subject);
+  return rows.map(({ id, name, state, createdAt, labels }) => {
+    const now = labels === undefined ? undefined : (JSON.parse(labels) as string[]);
+    const known = toGrants(changes.get(`consumer/${id}`) ?? []);
+    const unknown = now && known.length === 0;
+    return {
+      id,
+      name,
+      ...(now && state === 'active' && { labels: now }),
+      grants: unknown ? [{ labels: now, from: createdAt, to: Infinity }] : known,
+    };
+  });
+}
+
+/** Each change ends what was granted before. */
+function toGrants(changes: readonly ChangeRow[]): LeadGrant[] {
+  return changes.flatMap((change, index) => {
+    const { grants = [] } = JSON.parse(change.changes ?? '{}') as { grants?: Grant[] };
+    const grant = grants.find(({ action }) => action === 'leads:read');
+    if (!grant) return [];
+    return { labels: grant.labels ?? [], from: change.at, to: changes[index + 1]?.at ?? Infinity };
+  });
 }

@@ -5,11 +5,15 @@ import {
   changeConsumer,
   type ConsumerRegistry,
 } from '../consumers/stored-consumers.ts';
-import { type IssuedKey, issueKey } from './api-key.ts';
-import { findKey, parseOverlap, planRotation, refuseTooManyKeys } from './key-rules.ts';
-
-/** A consumer after a change, with the key that the change made. */
-export type ConsumerWithKey = { consumer: Consumer; issued: IssuedKey };
+import {
+  type ConsumerWithKey,
+  type IssuedKey,
+  issueKey,
+  findKey,
+  parseOverlap,
+  planRotation,
+  refuseTooManyKeys,
+} from './key-rules.ts';
 
 /**
  * One more key for a consumer, at most 20 active ones.

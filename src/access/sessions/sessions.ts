@@ -1,27 +1,16 @@
 /**
  * Sessions of people at the portal. They live in the store, so that every instance knows them and an
- * ended one is over everywhere at once. The browser has a random id, the store only its digest.
+ * ended one is over everywhere at once. The browser has a random id, the store only its digest. Every
+ * function that asks the store throws `store-unavailable`.
  */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
-import type { Database } from '#shared/database.ts';
+import type { Database, Statements } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { TokenPrincipal } from '../tokens.ts';
-import {
-  deleteOnce,
-  isOnceThere,
-  deleteSession,
-  findSessionRow,
-  insertOnce,
-  insertSession,
-  purgeSessions,
-  replaceSignIn,
-  type SessionRow,
-  touchSession,
-} from './stored-sessions.ts';
 
 const ID_BYTES = 32;
 const ONCE_ID_BYTES = 16;
@@ -29,6 +18,28 @@ const ONCE_ID_BYTES = 16;
 const ONCE_MS = 10 * MINUTE;
 /** One write a minute tells well enough when a session was used. */
 const TOUCH_EVERY_MS = MINUTE;
+
+/** A session ends when it was not used for so long. */
+export const SESSION_IDLE_MS = 30 * MINUTE;
+/** And after this time in any case. */
+export const SESSION_MS = 8 * HOUR;
+/** The first page after so long is the occasion to ask the issuer whether the person still may. */
+const SIGN_IN_FRESH_MS = HOUR;
+/** While the issuer cannot be asked, what it said last lets forms through for so long. */
+export const SIGN_IN_GOOD_MS = 2 * HOUR;
+
+/** A sign-in at the issuer. Tokens are bearer secrets: never logged. */
+export type SignedIn = {
+  /** From the access token, by the same rules as for any caller of the API. */
+  principal: TokenPrincipal;
+  /** For pages: a name, else the subject. */
+  name: string;
+  /** For signing out at the issuer. */
+  idToken?: string;
+};
+
+/** A session that is neither over nor unused for too long. */
+export type Session = Omit<SessionRow, 'sealed'> & SignedIn;
 
 /** Sessions are made and read with it. */
 type SessionStorage = {
@@ -138,28 +149,6 @@ function onceIdentity(digest: Buffer): string {
   return `once/${digest.toString('hex')}`;
 }
 
-/** A session ends when it was not used for so long. */
-export const SESSION_IDLE_MS = 30 * MINUTE;
-/** And after this time in any case. */
-export const SESSION_MS = 8 * HOUR;
-/** The first page after so long is the occasion to ask the issuer whether the person still may. */
-const SIGN_IN_FRESH_MS = HOUR;
-/** While the issuer cannot be asked, what it said last lets forms through for so long. */
-export const SIGN_IN_GOOD_MS = 2 * HOUR;
-
-/** A sign-in at the issuer. Tokens are bearer secrets: never logged. */
-export type SignedIn = {
-  /** From the access token, by the same rules as for any caller of the API. */
-  principal: TokenPrincipal;
-  /** For pages: a name, else the subject. */
-  name: string;
-  /** For signing out at the issuer. */
-  idToken?: string;
-};
-
-/** A session that is neither over nor unused for too long. */
-export type Session = Omit<SessionRow, 'sealed'> & SignedIn;
-
 const sealedSession = z.object({
   principal: z.object({
     subject: z.string(),
@@ -197,4 +186,115 @@ export function sessionEnd({ usedAt, endsAt }: { usedAt: number; endsAt: number 
 
 function identityOf(digest: Buffer): string {
   return `session/${digest.toString('hex')}`;
+}
+
+/** A session as the store has it. Times are milliseconds since the Unix epoch. */
+export type SessionRow = {
+  /** SHA-256 of the id that the browser's cookie holds: nobody can become someone by reading it. */
+  digest: Buffer;
+  /** Time of the issuer's last word about who it is. */
+  signedInAt: number;
+  /** Of the last use; up to a minute behind. */
+  usedAt: number;
+  /** It ends then, however much it is used. */
+  endsAt: number;
+  /** `SignedIn`, encrypted. */
+  sealed: Buffer;
+};
+
+/** A value that the next page shows, once. */
+type OnceRow = {
+  /** SHA-256 of the id that the page's address holds. */
+  digest: Buffer;
+  /** The session that may see it, and which it goes with. */
+  session: Buffer;
+  endsAt: number;
+  sealed: Buffer;
+};
+
+const COLUMNS = 'digest, signed_in_at, used_at, ends_at, sealed';
+
+const INSERT = `
+  INSERT INTO session (${COLUMNS})
+  VALUES (@digest, @signedInAt, @usedAt, @endsAt, @sealed)`;
+
+const FIND = `SELECT ${COLUMNS} FROM session WHERE digest = @digest`;
+
+const TOUCH = 'UPDATE session SET used_at = @usedAt WHERE digest = @digest AND used_at < @usedAt';
+
+const SIGN_IN_AGAIN = `
+  UPDATE session SET sealed = @sealed, signed_in_at = @signedInAt WHERE digest = @digest`;
+
+const END = 'DELETE FROM session WHERE digest = @digest';
+
+/** The session may have ended meanwhile: then nobody will see it. */
+const PUT_ONCE = `
+  INSERT INTO session_once (digest, session, ends_at, sealed)
+  SELECT @digest, digest, @endsAt, @sealed FROM session WHERE digest = @session FOR KEY SHARE`;
+
+const TAKE_ONCE = `
+  DELETE FROM session_once
+  WHERE digest = @digest AND session = @session AND ends_at > @now RETURNING sealed`;
+
+const HAS_ONCE = `
+  SELECT 1 FROM session_once
+  WHERE digest = @digest AND session = @session AND ends_at > @now`;
+
+const PURGE = 'DELETE FROM session WHERE ends_at <= @now OR used_at <= @unusedSince';
+const PURGE_ONCE = 'DELETE FROM session_once WHERE ends_at <= @now';
+
+export async function insertSession(db: Statements, row: SessionRow): Promise<void> {
+  await db.run(INSERT, row);
+}
+
+export function findSessionRow(db: Statements, digest: Buffer): Promise<SessionRow | undefined> {
+  return db.get<SessionRow>(FIND, { digest });
+}
+
+/** Moves `usedAt` forward, never back. */
+export async function touchSession(db: Statements, digest: Buffer, usedAt: number): Promise<void> {
+  await db.run(TOUCH, { digest, usedAt });
+}
+
+/** Replaces what the issuer said, and when. */
+export async function replaceSignIn(
+  db: Statements,
+  digest: Buffer,
+  next: { sealed: Buffer; signedInAt: number },
+): Promise<void> {
+  await db.run(SIGN_IN_AGAIN, { digest, ...next });
+}
+
+/** The session is over, with all that it was to be shown. Idempotent. */
+export async function deleteSession(db: Statements, digest: Buffer): Promise<void> {
+  await db.run(END, { digest });
+}
+
+export async function insertOnce(db: Statements, row: OnceRow): Promise<void> {
+  await db.run(PUT_ONCE, row);
+}
+
+/** A value that a session is shown once, as it asks for it. */
+type WhichOnce = { digest: Buffer; session: Buffer; now: number };
+
+/** True while nobody has taken it. */
+async function isOnceThere(db: Database, which: WhichOnce): Promise<boolean> {
+  return (await db.get(HAS_ONCE, which)) !== undefined;
+}
+
+/** Returns what was put, for the first who asks within its time and session. */
+export async function deleteOnce(db: Database, which: WhichOnce): Promise<Buffer | undefined> {
+  const row = await db.transaction((tx) => tx.get<{ sealed: Buffer }>(TAKE_ONCE, which));
+  return row?.sealed;
+}
+
+/** Removes what is over: sessions, what nobody looked at. Returns how many sessions. */
+export function purgeSessions(
+  db: Database,
+  over: { now: number; unusedSince: number },
+): Promise<number> {
+  return db.transaction(async (tx) => {
+    await tx.run(PURGE_ONCE, over);
+    return tx.run(PURGE, over);
+  });
 }

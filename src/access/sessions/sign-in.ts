@@ -5,7 +5,6 @@
 import { type Clock, MINUTE } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-
 import type { TokenPrincipal, TokenVerifier } from '../tokens.ts';
 import {
   type IssuedTokens,

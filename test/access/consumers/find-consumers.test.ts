@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Access } from '#access/index.ts';
-import type { ConsumerFilter } from '#access/consumers/find-consumers.ts';
+import type { ConsumerFilter } from '#access/consumers/manage-consumers.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { origin } from '../support.ts';

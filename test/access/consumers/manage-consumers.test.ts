@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { toCreatedConsumerOut } from '#access/consumers/consumer-out.ts';
 import type { Access } from '#access/index.ts';
-import { keyIdOf } from '#access/keys/api-key.ts';
+import { keyIdOf } from '#access/keys/key-rules.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import type { FakeClock } from '../../support/clock.ts';

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createApiKey, keyIdOf } from '#access/keys/api-key.ts';
+import { createApiKey, keyIdOf } from '#access/keys/key-rules.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.split('');

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createApiKey, type NewKey } from '#access/keys/api-key.ts';
+import { createApiKey, type NewKey } from '#access/keys/key-rules.ts';
 import { createKeyAuthenticator, type KeyAuthenticator } from '#access/keys/authenticate-key.ts';
 import type { Consumer, KeyId, KeyLookup } from '#access/consumers/consumer.ts';
 import { TrackportError } from '#shared/errors.ts';

@@ -8,7 +8,7 @@ import {
 } from '#access/consumers/consumer-out.ts';
 import type { Origin } from '#shared/audit.ts';
 import type { UpdateConsumerInput } from '#access/consumers/manage-consumers.ts';
-import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
+import type { ConsumerWithKey } from '#access/keys/key-rules.ts';
 import type { GrantInput } from '#access/grant.ts';
 import {
   confirm,

@@ -10,8 +10,7 @@ import {
   LABEL_CHARACTERS_MAX,
   LABELS_MAX,
 } from '#access/grant.ts';
-import { LIFETIME_MS_MAX } from '#access/keys/api-key.ts';
-import { OVERLAP_MS_MAX } from '#access/keys/key-rules.ts';
+import { LIFETIME_MS_MAX, OVERLAP_MS_MAX } from '#access/keys/key-rules.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/text/units.ts';
 import { paginationOut } from '#shared/pagination/page.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
+import type { ConsumerWithKey } from '#access/keys/key-rules.ts';
 import { html, type Html } from '../../html.ts';
 import type { ShownSecret } from '../../page.ts';
 import { CONSUMERS_PATH, consumerPath, SECTIONS } from '../../paths.ts';

@@ -1,6 +1,6 @@
 /** The overview: is everything well, and if not, what first? */
 import { z } from 'zod';
-import type { ConsumerFilter } from '#access/consumers/find-consumers.ts';
+import type { ConsumerFilter } from '#access/consumers/manage-consumers.ts';
 import { KEY_ENDS_SOON_MS } from '#access/keys/key-rules.ts';
 import { GITHUB_WEBHOOK_PATH } from '#http/routes/github-webhook.ts';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';

@@ -6,7 +6,7 @@ import { consumerView } from '#portal/pages/consumers/consumer-page.ts';
 import { consumerListView, consumersQuery } from '#portal/pages/consumers/consumer-list.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { flat, person, viewer } from '../../shell/support.ts';
-import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
+import type { ConsumerWithKey } from '#access/keys/key-rules.ts';
 import { shownKey } from '#portal/pages/consumers/create-consumer.ts';
 
 const { nowMs } = viewer;
