@@ -25,8 +25,7 @@ import {
 } from '#leads/instance-changes/instance-changes.ts';
 import type { DirectoryStore } from '#leads/lead-store.ts';
 import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
-import type { WorkerLease } from '#partners/worker/background-work.ts';
-import { createWorkerLease, ownWork } from '#partners/worker/worker-lease.ts';
+import { type WorkerLease, createWorkerLease, ownWork } from '#partners/worker/background-work.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { type Database, unavailable } from '#shared/database.ts';

@@ -35,8 +35,8 @@ import {
   createBackgroundWork,
   type WorkerLease,
 } from './worker/background-work.ts';
-import { readWorkCounts } from './worker/work-counts.ts';
 import {
+  readWorkCounts,
   createEventWorker,
   type EventWorker,
   type WorkerStatus,

@@ -12,7 +12,7 @@ import {
   toHashedIdentity,
 } from '#leads/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
-import { type TestClaims } from '../support/claims.ts';
+import type { TestClaims } from '../support/claims.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
 import {
   type ReceiptScope,
@@ -33,12 +33,17 @@ import {
   reschedule,
   saveProgress,
 } from '#partners/worker/lease-events.ts';
-import { readWorkCounts } from '#partners/worker/work-counts.ts';
+import { readWorkCounts } from '#partners/worker/worker.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
-import { LeaseLost } from '#partners/worker/act/leased-leads.ts';
-import { createOwnComment } from '#partners/worker/act/own-comment.ts';
-import { blockedUntil, isOvertaken } from '#partners/worker/act/precedence.ts';
-import { hasLeadsElsewhere, leadsOf, leadsUnderLease } from '#partners/worker/held-leads.ts';
+import {
+  LeaseLost,
+  hasLeadsElsewhere,
+  leadsOf,
+  leadsUnderLease,
+  createOwnComment,
+  blockedUntil,
+  isOvertaken,
+} from '#partners/worker/held-leads.ts';
 import {
   completeCrawl,
   adoptRepository,

@@ -2,7 +2,7 @@
 import type { Database } from '#shared/database.ts';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
-import { ownWork } from '#partners/worker/worker-lease.ts';
+import { ownWork } from '#partners/worker/background-work.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { settleEvent } from '../support/partners.ts';
 import { temporaryDatabase } from '../support/stores.ts';

@@ -4,7 +4,7 @@ import { createAccess } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens.ts';
 import { createCertificateSigner } from '#adapters/jose/certificates.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { ownWork } from '#partners/worker/worker-lease.ts';
+import { ownWork } from '#partners/worker/background-work.ts';
 import { type CatalogOptions, createCatalog } from '#catalog/index.ts';
 import { searchSqlite } from '#catalog/reading/search.ts';
 import { createReadRecord } from '#catalog/usage/record-reads.ts';

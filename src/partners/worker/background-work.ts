@@ -1,9 +1,11 @@
+/** Background work of a store, which one instance does at a time under a lease while all others stand by. */
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
+import type { Statements } from '#shared/database.ts';
 
 /**
- * Port: the right to be the one instance that does a store's background work. It leaves a holder that
- * does not `take` it again for 15 seconds.
+ * Right to be the one instance that does a store's background work. It leaves a holder that does not `take` it again for
+ * 15 seconds.
  */
 export type WorkerLease = {
   /** True when this instance has it, from now on or still. Never waits. @throws {store-unavailable} */
@@ -19,11 +21,6 @@ export type WorkerLease = {
   /** Idempotent. */
   release(): Promise<void>;
 };
-
-/** Interval at which an instance that stands by looks whether the other one is gone. */
-const TRY_EVERY_MS = 2 * SECOND;
-/** Time for which an instance that was asked for the work leaves it alone: the other one looks three times. */
-const LEFT_TO_OTHERS_MS = 3 * TRY_EVERY_MS;
 
 /** Work that only one instance of a store may do at a time. */
 type Jobs = {
@@ -46,6 +43,11 @@ export type BackgroundWork = {
 
 /** One of the instances that have a store open. */
 type StoreInstance = { lease: WorkerLease; jobs: Jobs; clock: Clock; log: Log };
+
+/** Interval at which an instance that stands by looks whether the other one is gone. */
+const TRY_EVERY_MS = 2 * SECOND;
+/** Time for which an instance that was asked for the work leaves it alone: the other one looks three times. */
+const LEFT_TO_OTHERS_MS = 3 * TRY_EVERY_MS;
 
 export function createBackgroundWork({ lease, jobs, clock, log }: StoreInstance): BackgroundWork {
   const stopping = new AbortController();
@@ -114,4 +116,80 @@ export function createBackgroundWork({ lease, jobs, clock, log }: StoreInstance)
 /** Without the store nobody can know: then nothing can be written either, and every lease is fenced. */
 function isOurs(lease: WorkerLease): Promise<boolean> {
   return lease.take().catch(() => true);
+}
+
+/** Right of whoever has the store for itself: there is nobody to share its work with. */
+export const ownWork: WorkerLease = {
+  take: async () => true,
+  ask: async () => undefined,
+  isAsked: async () => false,
+  release: async () => undefined,
+};
+
+/** Length of a lease that its holder does not renew. */
+const LEASE_MS = 15 * SECOND;
+/** Each renewal is a write to the disk. */
+const RENEW_EVERY_MS = 4 * SECOND;
+
+type Lease = {
+  /** Undefined: nobody. */
+  holder?: string;
+  /** Another one after each renewal. */
+  until: string;
+  isOver: boolean;
+  /** Another instance would do what its holder cannot. */
+  isAsked: boolean;
+};
+
+const LENGTH = `make_interval(secs => ${LEASE_MS / SECOND})`;
+
+/** An end that is further away than a lease lasts was set by a server's clock that was wrong. */
+const READ = `
+  SELECT holder, is_asked, until::text AS until,
+    until NOT BETWEEN clock_timestamp() AND clock_timestamp() + ${LENGTH} AS is_over FROM worker_lease`;
+
+/** Nobody, when anything was said about the lease since it was seen. */
+const TAKE = `
+  UPDATE worker_lease SET holder = @instance, is_asked = is_asked AND holder IS NOT DISTINCT FROM @instance,
+    until = clock_timestamp() + ${LENGTH}
+  WHERE holder IS NOT DISTINCT FROM @holder AND until::text = @until`;
+
+const ASK = 'UPDATE worker_lease SET is_asked = true WHERE NOT is_asked';
+
+const RELEASE = `
+  UPDATE worker_lease SET holder = NULL, until = '-infinity' WHERE holder = @instance`;
+
+/**
+ * The right to work on a store: a row that its holder keeps by taking it again in time. It hangs on no
+ * connection, which may live on at a server for hours, and on the server's clock, which is one for all instances.
+ */
+export function createWorkerLease({
+  database,
+  instance,
+  clock,
+}: {
+  database: Statements;
+  /** Another one for each instance and start. */
+  instance: string;
+  clock: Clock;
+}): WorkerLease {
+  const find = () => database.get<Lease>(READ);
+  let renewedAtMs = -Infinity;
+  return {
+    take: async () => {
+      const lease = await find();
+      if (!lease) throw new Error('the worker has no lease to take');
+      const { holder, until, isOver } = lease;
+      const isOurs = holder === instance;
+      if (isOurs && clock.monotonicMs() - renewedAtMs < RENEW_EVERY_MS) return true;
+      if (!isOurs && !isOver) return false;
+      const isTaken = (await database.run(TAKE, { instance, holder, until })) === 1;
+      if (isTaken) renewedAtMs = clock.monotonicMs();
+      return isTaken;
+    },
+    ask: async () => void (await database.run(ASK)),
+    isAsked: async () => (await find())?.isAsked === true,
+    // A store that is away is no reason not to stop: the lease ends by itself.
+    release: async () => void (await database.run(RELEASE, { instance }).catch(() => undefined)),
+  };
 }

@@ -163,16 +163,6 @@ export async function nextDueAt(db: Database, stage: Stage): Promise<number | un
   return (await db.get<{ dueAt: number }>(NEXT_DUE_AT, { stage }))?.dueAt;
 }
 
-/** Tells whether somebody may have queued events since the last call: another process, or this one. Cheap. */
-export function createChangeProbe(db: Pick<Database, 'dataVersion'>): () => Promise<boolean> {
-  let seen: number | undefined;
-  return async () => {
-    const before = seen;
-    seen = await db.dataVersion();
-    return seen !== before;
-  };
-}
-
 /**
  * Ends all leases: only for the one worker of a store, when it starts. What the last worker had leased when it died,
  * and what `makeDue` names, is due at once.

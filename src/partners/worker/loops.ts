@@ -7,10 +7,9 @@ import { errorFields, type Log } from '#shared/log.ts';
 import type { Alarm } from '#shared/resilience/alarm.ts';
 import { type Acting, actOnEvent, type ActResult } from './act/act-on-event.ts';
 import type { IssueEditor } from './act/issue-editor.ts';
-import { type Choice, createChangeProbe, giveBack, type Leasing, makeDue } from './lease-events.ts';
+import { type Choice, giveBack, type Leasing, makeDue } from './lease-events.ts';
 import { type Matching, matchEvents } from './match/match-event.ts';
 import type { Pause, TrackerPause } from './may-write.ts';
-import type { WalTruncation } from './wal-truncation.ts';
 import type { ActProgress, Stage, WorkItem } from './work-item.ts';
 
 const STORE_RETRY_MS = SECOND;
@@ -21,7 +20,7 @@ const LOG_AGAIN_MS = MINUTE;
 export type LoopFailure = { code: string; since: number };
 
 /** Shared by the loops of one worker. */
-export type Loop = {
+type Loop = {
   alarms: Readonly<Record<Stage, Alarm>>;
   /** Of the loops whose last round failed. */
   failures: Map<Stage, LoopFailure>;
@@ -102,6 +101,16 @@ export async function runWatching({ db, alarms, clock, stopping }: MatchingLoop)
     if (await hasChanged().catch(() => false)) alarms.match.ring();
     await sleepUntilAborted(clock, WATCH_EVERY_MS, stopping);
   }
+}
+
+/** Tells whether somebody may have queued events since the last call: another process, or this one. Cheap. */
+export function createChangeProbe(db: Pick<Database, 'dataVersion'>): () => Promise<boolean> {
+  let seen: number | undefined;
+  return async () => {
+    const before = seen;
+    seen = await db.dataVersion();
+    return seen !== before;
+  };
 }
 
 const IDENTIFY_AGAIN_MS = 5 * SECOND;
@@ -231,3 +240,46 @@ async function probeEvents(loop: ActingLoop, current: Readonly<Pause>): Promise<
 }
 
 const TELLS_NOTHING: ReadonlySet<ActResult['kind']> = new Set(['left', 'rescheduled']);
+
+/** Dropped payloads are taken out of the store's files at most this often. */
+const TRUNCATE_EVERY_MS = SECOND;
+
+/** Takes payloads out of the store's files, where the data of a deletion must not outlive it. */
+export type WalTruncation = {
+  /** A payload was dropped that may still be in the store's files. */
+  noteDropped(): void;
+  /** Takes what was dropped out of the files when it is time for that. Never throws. */
+  run(): Promise<void>;
+  /** Until the next time at most, in ms; Infinity when nothing was dropped. */
+  waitMs(): number;
+};
+
+/** Begins as if something was dropped: an earlier process may have died before it could do it. */
+export function createWalTruncation({
+  db,
+  clock,
+  log,
+}: {
+  db: Pick<Database, 'truncateWal'>;
+  clock: Pick<Clock, 'monotonicMs'>;
+  log: Log;
+}): WalTruncation {
+  let isDirty = true;
+  let truncatedAt = -Infinity;
+  return {
+    noteDropped: () => {
+      isDirty = true;
+    },
+    run: async () => {
+      const now = clock.monotonicMs();
+      if (!isDirty || now - truncatedAt < TRUNCATE_EVERY_MS) return;
+      truncatedAt = now;
+      try {
+        isDirty = !(await db.truncateWal());
+      } catch (error) {
+        log.warn(errorFields(error), 'dropped payloads could not be taken out of the files yet');
+      }
+    },
+    waitMs: () => (isDirty ? TRUNCATE_EVERY_MS : Infinity),
+  };
+}

@@ -1,7 +1,9 @@
+/** The worker that works off what partners sent: what its loops share, its start and stop, its state. */
 import type { KeyObject } from 'node:crypto';
 import type { DirectoryFiller, DirectoryStatus } from '#leads/directory/fill-directory.ts';
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
-import { HOUR, MINUTE, type TrackerTime } from '#shared/clock.ts';
+import { REPLICA_LAG_MAX_MS } from '#leads/lead-tracker.ts';
+import { HOUR, MINUTE, SECOND, type TrackerTime } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createAlarm } from '#shared/resilience/alarm.ts';
 import { longestJitteredWaitMs, type Random } from '#shared/resilience/backoff.ts';
@@ -15,6 +17,8 @@ import {
   runMatching,
   runWatching,
   suspectPause,
+  createWalTruncation,
+  type WalTruncation,
 } from './loops.ts';
 import { createDirectoryCoverage } from './directory-coverage.ts';
 import type { IssueEditor, PauseCode } from './act/issue-editor.ts';
@@ -24,11 +28,8 @@ import type { ReadDelivery } from '../read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import { createLeasing, forgetLeases, makeDue } from './lease-events.ts';
 import { dropsPayload } from './settle-event.ts';
-import { TIMING, type Timing } from './timing.ts';
-import { createWalTruncation, type WalTruncation } from './wal-truncation.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Database } from '#shared/database.ts';
-import { readWorkCounts, type WorkCounts } from './work-counts.ts';
 import type { Stage } from './work-item.ts';
 
 /** Store, tracker and configuration that the worker works with. */
@@ -56,7 +57,16 @@ export type Workplace = {
   /** Without it the work is not traced. */
   tracing?: Tracing;
   /** In place of `TIMING`. */
-  timing?: Partial<Timing>;
+  timing?: Partial<typeof TIMING>;
+};
+
+/** Waits that are no setting, in ms: `Matching` and `LeadWriter` say what for. */
+const TIMING = {
+  unmatchedWaitsMs: [MINUTE],
+  missingLooksMs: [5 * SECOND, MINUTE, 10 * MINUTE],
+  replicaLagMs: REPLICA_LAG_MAX_MS,
+  /** Between two probes while the work is paused. */
+  probeEveryMs: MINUTE,
 };
 
 /** Longer than a match waits for the first crawl, or for a tracker that fails. */
@@ -170,13 +180,14 @@ function createLoops(work: Workplace, reporter: OutcomeReporter, stopping: Abort
           ...missingLooksMs,
         );
   const noting = notingDropped(reporter, walTruncation);
-  const shared = { db, repository, clock, log, reporter: noting, tracing, timing };
+  const shared = { db, repository, clock, log, reporter: noting, tracing };
   return {
     db,
     editor,
     identify: () => filler.identify(),
     matching: {
       ...shared,
+      unmatchedWaitsMs,
       filler,
       directoryKey: work.directoryKey,
       partners: { all: () => work.partners().all() },
@@ -191,6 +202,7 @@ function createLoops(work: Workplace, reporter: OutcomeReporter, stopping: Abort
     },
     acting: {
       ...shared,
+      timing,
       editor,
       rules: work.rules,
       random: work.random,
@@ -230,4 +242,33 @@ function toState(
   const current = pause.current();
   if (!current) return { state: 'running' };
   return { state: 'paused', reason: current.code, pausedSince: current.since };
+}
+
+/** Work that is left, for `/readyz` and metrics. */
+type WorkCounts = {
+  /** Events that wait or are worked on. */
+  open: number;
+  /** Since when the oldest of them waits: its delivery, or its replay; ms since the Unix epoch. */
+  oldestAskedAt?: number;
+  /** Events that ended FAILED. */
+  deadLetters: number;
+  /** Of events that wait for an instance whose configuration has their partner. */
+  lackedPartners: readonly string[];
+};
+
+const COUNTS = `
+  SELECT count(*) AS open, min(asked_at) AS oldest_asked_at,
+    (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS dead_letters
+  FROM event /*sqlite INDEXED BY event_due*/ WHERE outcome = 'PENDING'`;
+
+const LACKED_PARTNERS = `
+  SELECT DISTINCT partner_id FROM receipt WHERE number IN
+    (SELECT receipt FROM event WHERE outcome = 'PENDING' AND last_error = 'partner-unknown')`;
+
+/** @throws {store-unavailable} */
+export async function readWorkCounts(db: Database): Promise<WorkCounts> {
+  const counts = await db.get<Omit<WorkCounts, 'lackedPartners'>>(COUNTS);
+  const lacked = await db.all<{ partnerId: string }>(LACKED_PARTNERS);
+  const lackedPartners = lacked.map(({ partnerId }) => partnerId);
+  return { open: 0, deadLetters: 0, ...counts, lackedPartners };
 }

@@ -1,4 +1,4 @@
-import { readWorkCounts } from '#partners/worker/work-counts.ts';
+import { readWorkCounts } from '#partners/worker/worker.ts';
 import nock from 'nock';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { receiptOut } from '#partners/receipts/receipt-out.ts';

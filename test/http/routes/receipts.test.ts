@@ -5,7 +5,7 @@ import { sha256 } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';
 import { openWorld, type World } from '../../support/world.ts';
 import { leaseEvents } from '#partners/worker/lease-events.ts';
-import { readWorkCounts } from '#partners/worker/work-counts.ts';
+import { readWorkCounts } from '#partners/worker/worker.ts';
 import { settleEvent } from '../../support/partners.ts';
 
 type ReceiptFields = { partnerId?: string; externalId?: string; end?: Settlement };

@@ -20,7 +20,7 @@ import { receiptsIn, keepMatch, workIn, acceptEvent } from '../../support/partne
 import { temporaryDatabase, withCommits } from '../../support/stores.ts';
 import { leadsOf } from '#partners/worker/held-leads.ts';
 import { giveBack, leaseEvents } from '#partners/worker/lease-events.ts';
-import { readWorkCounts } from '#partners/worker/work-counts.ts';
+import { readWorkCounts } from '#partners/worker/worker.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
 import { replay } from '#partners/receipts/replay-receipts.ts';
 import type { LocalDatabase } from '#adapters/sqlite/database.ts';
@@ -143,7 +143,7 @@ const matchDepsOf = (world: DeletionWorld, deps: Partial<Matching> = {}): Matchi
   clock: world.clock,
   log: silentLog,
   reporter: reporterOf(silentLog),
-  timing: { unmatchedWaitsMs: [] },
+  unmatchedWaitsMs: [],
   ...deps,
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createWalTruncation } from '#partners/worker/wal-truncation.ts';
+import { createWalTruncation } from '#partners/worker/loops.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createWorkerLease } from '#partners/worker/worker-lease.ts';
-import type { WorkerLease } from '#partners/worker/background-work.ts';
+import { createWorkerLease, type WorkerLease } from '#partners/worker/background-work.ts';
 import { SECOND } from '#shared/clock.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { grantedLabels } from '#access/grant.ts';
-import { createWorkerLease } from '#partners/worker/worker-lease.ts';
+import { createWorkerLease } from '#partners/worker/background-work.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { createChangeLog } from '#leads/instance-changes/change-log.ts';
 import { createInstanceChanges } from '#leads/instance-changes/instance-changes.ts';

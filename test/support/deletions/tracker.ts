@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { OwnComment } from '#partners/worker/act/own-comment.ts';
+import type { OwnComment } from '#partners/worker/held-leads.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { REPOSITORY } from '../directory.ts';

@@ -12,9 +12,14 @@ import { actOnLead, type Delay, type LeadWriter, type LeadTask } from './act-on-
 import { type DeletionLabels, leastErasure } from './issue-edit.ts';
 import { type ActProgress, type LeadProgress, traceStep, type WorkItem } from '../work-item.ts';
 import { toReported, settle, type Settlement } from '../settle-event.ts';
-import { createLeasedLeads, type LeasedLeads, LeaseLost, Overtaken } from './leased-leads.ts';
-import { createOwnComment } from './own-comment.ts';
-import { hasLeadsElsewhere } from '../held-leads.ts';
+import {
+  createLeasedLeads,
+  type LeasedLeads,
+  LeaseLost,
+  Overtaken,
+  hasLeadsElsewhere,
+  createOwnComment,
+} from '../held-leads.ts';
 import type { IssueEditor } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import { type EventErrorCode, isDeletion, remainders } from '../../receipts/receipt.ts';

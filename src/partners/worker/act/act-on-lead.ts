@@ -15,9 +15,7 @@ import { REFUSALS_BELIEVED, writeFields } from './lead-fields.ts';
 import type { Effect, LeadProgress, Todo } from '../work-item.ts';
 import type { EditableIssue, IssueEditor, TrackerRefusal } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
-import type { NoTurn } from './leased-leads.ts';
-import type { OwnComment } from './own-comment.ts';
-import type { Timing } from '../timing.ts';
+import type { NoTurn, OwnComment } from '../held-leads.ts';
 
 const ASK_LIST_AGAIN_MS = MINUTE;
 
@@ -33,7 +31,12 @@ export type LeadWriter = {
    * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
    */
   isListed(number: number): Promise<boolean | undefined>;
-  timing: Pick<Timing, 'missingLooksMs' | 'replicaLagMs'>;
+  timing: {
+    /** From the first look at an issue that is not found to the next ones. Then, unless it is listed, it is gone. */
+    missingLooksMs: readonly number[];
+    /** For so long a comment may be there and not be shown. */
+    replicaLagMs: number;
+  };
   clock: Pick<Clock, 'now'>;
   log: Log;
 };

@@ -1,6 +1,6 @@
 import { fieldsToClear, fieldsToSet } from './issue-edit.ts';
 import type { EditableIssue, IssueEditor, TrackerRefusal } from './issue-editor.ts';
-import type { NoTurn } from './leased-leads.ts';
+import type { NoTurn } from '../held-leads.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import type { Effect, LeadProgress, Todo } from '../work-item.ts';
 

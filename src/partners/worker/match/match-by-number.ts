@@ -4,13 +4,32 @@ import { type Clock, sleepUntilAborted } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { DirectoryCoverage } from '../directory-coverage.ts';
-import { findMatch } from './find-match.ts';
 import type { MatchProgress } from '../work-item.ts';
 import type { Settlement } from '../settle-event.ts';
-import type { EventTimes, Match, MatchName } from '#leads/directory/match.ts';
+import { type EventTimes, type Match, type MatchName, matchLeads } from '#leads/directory/match.ts';
+import { readDirectoryView } from '#leads/directory/directory-view.ts';
+import type { Repository } from '../held-leads.ts';
 
 /** A claim is due within a second: no event waits longer for the directory, or for the tracker. */
 export const MATCH_WAIT_MS = 400;
+
+/**
+ * `matchLeads` over the lead directory as it is now. `unknownLeadId`: the number that is among the names and that the
+ * directory does not know. @throws {store-unavailable}
+ */
+export async function findMatch(
+  { db, repository }: Repository,
+  names: readonly MatchName[],
+  times: EventTimes,
+): Promise<Match & { unknownLeadId?: number }> {
+  const directory = await readDirectoryView(db, repository, names);
+  const leadId = names.find((name) => name.kind === 'lead-id');
+  const isUnknown = leadId && !directory.has(leadId.number);
+  return {
+    ...matchLeads(names, directory, times),
+    ...(isUnknown && { unknownLeadId: leadId.number }),
+  };
+}
 
 /** Look-up of leads by their numbers, which needs no complete directory. */
 type NumberLookUp = {

@@ -9,8 +9,8 @@ import type { Log } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { DirectoryCoverage, Coverage } from '../directory-coverage.ts';
 import { type MatchProgress, type Todo, traceStep, type WorkItem } from '../work-item.ts';
-import { type Settlement } from '../settle-event.ts';
-import { findLead, MATCH_WAIT_MS, matchByNumber, NO_LEADS } from './match-by-number.ts';
+import type { Settlement } from '../settle-event.ts';
+import { findLead, MATCH_WAIT_MS, matchByNumber, NO_LEADS, findMatch } from './match-by-number.ts';
 import { type Match, type MatchName, toMatchNames } from '#leads/directory/match.ts';
 import { actionsFor, namesOf, namesSomebody, ruleFor } from '../../event.ts';
 import { effectOf } from '../act/issue-edit.ts';
@@ -18,10 +18,8 @@ import type { PartnerList } from '../../partner.ts';
 import type { ReadDelivery } from '../../read-delivery.ts';
 import { type EventErrorCode, isDeletion } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
-import { findMatch } from './find-match.ts';
 import { hasLeadsElsewhere, leadsOf } from '../held-leads.ts';
 import { postpone, type Postponed } from '../lease-events.ts';
-import type { Timing } from '../timing.ts';
 import {
   CONFLICT,
   endFailed,
@@ -54,7 +52,8 @@ export type Matching = {
   clock: Clock;
   log: Log;
   reporter: OutcomeReporter;
-  timing: Pick<Timing, 'unmatchedWaitsMs'>;
+  /** Before an event that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
+  unmatchedWaitsMs: readonly number[];
   tracing?: Tracing;
 };
 
@@ -249,9 +248,9 @@ async function noteMiss(
   item: WorkItem,
   { match, progress }: { match: Match & { unknownLeadId?: number }; progress: MatchProgress },
 ): Promise<Decision> {
-  const { clock, timing } = matching;
+  const { clock, unmatchedWaitsMs } = matching;
   const misses = progress.misses + 1;
-  const wait = timing.unmatchedWaitsMs[progress.misses];
+  const wait = unmatchedWaitsMs[progress.misses];
   if (wait === undefined) {
     const { unknownLeadId } = match;
     const found = unknownLeadId === undefined ? 'unknown' : await findLead(matching, unknownLeadId);

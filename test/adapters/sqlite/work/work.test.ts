@@ -6,7 +6,8 @@ import { leadStoreIn, openedDirectory, REPOSITORY } from '../../../support/direc
 import { describeWork } from '../../../contract/work.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 import { auditOf } from '../../../support/audit.ts';
-import { createChangeProbe, forgetLeases, leaseEvents } from '#partners/worker/lease-events.ts';
+import { forgetLeases, leaseEvents } from '#partners/worker/lease-events.ts';
+import { createChangeProbe } from '#partners/worker/loops.ts';
 
 async function setUp() {
   const database = temporaryDatabase();

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { actOnLead, type LeadWriter } from '#partners/worker/act/act-on-lead.ts';
-import { LeaseLost } from '#partners/worker/act/leased-leads.ts';
+import { LeaseLost } from '#partners/worker/held-leads.ts';
 import type { Action } from '#partners/partner.ts';
 import { type Clock, HOUR, systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
