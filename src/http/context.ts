@@ -11,13 +11,13 @@ import type {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
+import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { TokenPrincipal, TokenVerifier } from '#access/tokens.ts';
 import type { SpecText, ReadSpecBody } from '#catalog/spec/spec-body.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log, LogFields } from '#shared/log.ts';
-import type { ProblemPage } from './problems/problem.ts';
+import type { ProblemPage } from './responses/problem.ts';
 import type { WebhookRefusal } from '#shared/outcomes/refusals.ts';
-import type { KeyHolder } from './auth/key-holder.ts';
 import type { CountRefusal } from './auth/refusal-limiter.ts';
 import type { Backlog } from './responses/backlog.ts';
 import type { Access } from '#access/index.ts';
@@ -90,6 +90,9 @@ type RequestFields = {
   /** Whose key is good, and may come here. */
   keyHolder: KeyHolder | undefined;
 };
+
+/** The caller with a key, and how often it may call. */
+export type KeyHolder = { principal: ConsumerPrincipal; limitPerMinute: number };
 
 /** Has each request begin with all of them undefined, so that all have one shape. */
 export function decorateRequests(app: HttpApp): void {

@@ -1,6 +1,10 @@
+/** Load of a server: what is under way, and whom it turns away while the event loop lags. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { operationPaths } from './routes/operations.ts';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { TrackportError } from '#shared/errors.ts';
+import type { HttpApp } from './context.ts';
 
 const OPERATION_PATHS = new Set<string>(Object.values(operationPaths));
 
@@ -67,4 +71,40 @@ function endConnection(response: ServerResponse): void {
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
+/** The event loop lags by as much as a timer of so many ms comes late. */
+const RESOLUTION_MS = 10;
+const NANOSECONDS_PER_MS = 1e6;
+/** In a row: a single one comes of a start, or of a machine that was paused, and is over when it is seen. */
+const LATE_SAMPLES_MIN = 3;
+
+/** Turns requests away early while the event loop lags, so that those accepted get a response. */
+export function installPressureRelief(app: HttpApp, { lagMsMax }: { lagMsMax: number }): void {
+  if (lagMsMax === 0) return;
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delays.enable();
+  let lateSamples = 0;
+  const sampling = setInterval(() => {
+    // Not a number: no timer came at all.
+    const lagMs = Number.isNaN(delays.mean)
+      ? Infinity
+      : delays.mean / NANOSECONDS_PER_MS - RESOLUTION_MS;
+    lateSamples = lagMs > lagMsMax ? lateSamples + 1 : 0;
+    delays.reset();
+  }, lagMsMax).unref();
+  app.addHook('onRequest', (request, _reply, next) => {
+    const isOperation = request.routeOptions.config.isOperation === true;
+    if (lateSamples < LATE_SAMPLES_MIN || isOperation) return next();
+    next(
+      new TrackportError('overloaded', {
+        detail: 'The service has more calls than it can answer in time.',
+        retryAfterSeconds: 5,
+      }),
+    );
+  });
+  app.addHook('onClose', async () => {
+    clearInterval(sampling);
+    delays.disable();
+  });
 }

@@ -30,8 +30,8 @@ import {
   type EarlyResponder,
   createClientErrorHandler,
   createConnectHandler,
-} from './problems/client-error.ts';
-import type { ProblemPage } from './problems/problem.ts';
+} from './responses/client-error.ts';
+import type { ProblemPage } from './responses/problem.ts';
 import {
   type Area,
   type AreaContext,
@@ -40,21 +40,19 @@ import {
   type HttpContext,
   type UseCases,
 } from './context.ts';
-import { docsRoutes } from './routes/docs.ts';
 import { githubWebhookRoutes } from './routes/github-webhook.ts';
-import { landingRoutes } from './routes/landing.ts';
+import { docsRoutes } from './routes/docs.ts';
+import { plainPageRoutes } from './routes/plain-pages.ts';
 import { leadRoutes } from './routes/leads.ts';
 import { leadFeedRoutes } from './routes/lead-feed.ts';
 import { operationRoutes, type ServiceReports } from './routes/operations.ts';
 import { partnerRoutes } from './routes/partners.ts';
 import { meRoutes } from './routes/me.ts';
-import { problemRoutes } from './routes/problems.ts';
 import { receiptStatusRoutes } from './routes/receipt-status.ts';
-import { securityTxtRoutes } from './routes/security-txt.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
 import { measureBodies, createRefusalLog, traceRequests } from './telemetry/requests.ts';
 import { createRefusalLimiter } from './auth/refusal-limiter.ts';
-import { installPressureRelief } from './pressure.ts';
+import { installPressureRelief } from './server-load.ts';
 import { validateRequests } from './route.ts';
 
 /** Settings and tools of any of our HTTP servers. */
@@ -92,13 +90,11 @@ export function createPublicServer(
 ): HttpApp {
   const { app, context } = createServer(options);
   const { bearer } = useCases;
-  const places = { hasPortal: portal !== undefined, hasOperations: operations !== undefined };
+  const served = { hasPortal: portal !== undefined, hasOperations: operations !== undefined };
   const areas: (Area | undefined)[] = [
     operations && ((scope) => operationRoutes(scope, operations)),
-    (scope) => landingRoutes(scope, places),
-    problemRoutes,
+    (scope, whole) => plainPageRoutes(scope, whole, served),
     docsRoutes,
-    securityTxtRoutes,
     leadRoutes,
     leadFeedRoutes,
     meRoutes,

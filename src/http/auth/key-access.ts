@@ -3,9 +3,8 @@ import { endsSoon } from '#access/keys/key-rules.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { overLimit } from '#access/limit.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { AreaContext, Exchange, HttpApp } from '../context.ts';
+import type { AreaContext, Exchange, HttpApp, KeyHolder } from '../context.ts';
 import { rateLimitHeaders } from '../responses/headers.ts';
-import { keyHolderOf } from './key-holder.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { type GrantAction, grantedLabels, requireGrant } from '#access/grant.ts';
 import type { Visibility } from '#leads/model/lead-query.ts';
@@ -36,6 +35,12 @@ export async function admitKey(
   if (quota.isExceeded) throw overLimit(quota);
   if (action) requireGrant(principal.grants, action);
   request.keyHolder = { principal, limitPerMinute: quota.limitPerMinute };
+}
+
+/** Whom `admitKey` let in. */
+export function keyHolderOf({ keyHolder }: Pick<FastifyRequest, 'keyHolder'>): KeyHolder {
+  if (keyHolder === undefined) throw new Error('no key was looked at');
+  return keyHolder;
 }
 
 /** Several values reach us joined by a comma, which no key contains: they are refused as any bad key. */

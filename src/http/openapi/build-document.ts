@@ -5,10 +5,9 @@ import { VERSION } from '#shared/program.ts';
 import { ENTITY_TAGS } from '../requests/headers.ts';
 import { withUsedParts, type OpenApiDocument, operationKeysOf } from './document.ts';
 import type { RouteDescription } from '../route.ts';
-import { withExample } from './examples.ts';
+import { createSchemas, problemExamples, type ToJsonSchema } from './components.ts';
 import { shareParts } from './references.ts';
-import { problemExamples, responsesOf, schemesOf } from './responses.ts';
-import { createSchemas, type ToJsonSchema } from './schemas.ts';
+import { responsesOf, schemesOf } from './responses.ts';
 
 /** The document of these routes, in their order; the same text for the same routes. */
 export function buildDocument(routes: readonly RouteOptions[]): OpenApiDocument {
@@ -35,9 +34,7 @@ export function buildDocument(routes: readonly RouteOptions[]): OpenApiDocument 
     },
     components: {
       securitySchemes,
-      schemas: Object.fromEntries(
-        components().map(([id, schema]) => [id, withExample(id, schema)]),
-      ),
+      schemas: Object.fromEntries(components()),
       headers: responseHeaders,
       examples: problemExamples(),
     },

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { type OpenApiDocument, operationsOf } from './document.ts';
-import { PROBLEM_MEDIA_TYPE } from '../problems/problem.ts';
+import { PROBLEM_MEDIA_TYPE } from '../responses/problem.ts';
 import { commonProblems, usualHeaders } from './responses.ts';
 
 type Parameter = { in: string; name: string };

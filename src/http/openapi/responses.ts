@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import type { ErrorCode } from '#shared/errors.ts';
 import { errorCodes, problems } from '#shared/outcomes/problems.ts';
-import { PROBLEM_MEDIA_TYPE } from '../problems/problem.ts';
+import { PROBLEM_MEDIA_TYPE } from '../responses/problem.ts';
 import { isBodiless, keyHeaders, type RouteDescription, type SecurityScheme } from '../route.ts';
-import type { ToJsonSchema } from './schemas.ts';
+import type { ToJsonSchema } from './components.ts';
 
 const fieldProblemOut = z
   .object({
@@ -119,48 +119,6 @@ export function responsesOf(method: string, described: RouteDescription, toJson:
 
 function referencesTo(codes: readonly ErrorCode[]) {
   return Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
-}
-
-/** Members of single problems, beside those of all. */
-const particulars: Partial<Record<ErrorCode, object>> = {
-  'validation-failed': {
-    detail: '`limit` must be a whole number from 1 to 100.',
-    errors: [
-      {
-        parameter: 'limit',
-        code: 'out-of-range',
-        detail: '`limit` must be a whole number from 1 to 100.',
-      },
-    ],
-  },
-  'invalid-lifecycle-transition': { current: 'DRAFT', allowed: ['publish', 'replace', 'edit'] },
-  'not-a-draft': { current: 'PUBLISHED', allowed: ['deprecate', 'edit'] },
-  'version-exists': { current: 'DRAFT' },
-  'version-in-use': {
-    current: 'DEPRECATED',
-    allowed: ['deprecate', 'reinstate', 'edit'],
-    readers: ['0f8fad5b-d9cb-469f-a165-70867728950e'],
-  },
-  'no-published-version': { current: 'DRAFT' },
-};
-
-/** The example of each code, in their order. */
-export function problemExamples() {
-  return Object.fromEntries(errorCodes.toSorted().map((code) => [code, exampleOf(code)]));
-}
-
-function exampleOf(code: ErrorCode) {
-  const { title, status, meaning } = problems[code];
-  const value = {
-    type: `https://adapter.example.com/problems/${code}`,
-    title,
-    status,
-    detail: meaning,
-    instance: 'urn:uuid:7d9d9f33-9b25-4366-9223-726f869ce87a',
-    code,
-    ...particulars[code],
-  };
-  return { summary: title, value };
 }
 
 /** From here on a response is a problem, which nobody may store. */

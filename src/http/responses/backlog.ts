@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify';
 import { SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
-import { keyHolderOf } from '../auth/key-holder.ts';
 
 /** Bound on the responses that one consumer has been sent and has not read. */
 const BACKLOG_BYTES_MAX = 16 * 1024 * 1024;
@@ -46,7 +45,8 @@ export function createBacklog(): Backlog {
   const turn = createTurns(BYTES_A_TURN);
   /** Takes the room: undefined where there is some now. */
   const take = (request: FastifyRequest, bytes: number, isFirst = false) => {
-    const { consumerId } = keyHolderOf(request).principal;
+    if (!request.keyHolder) throw new Error('only holders of a key have a backlog');
+    const { consumerId } = request.keyHolder.principal;
     const account = accounts.get(consumerId) ?? { bytes: 0, waiting: [] };
     accounts.set(consumerId, account);
     const giveBack = (): void => {

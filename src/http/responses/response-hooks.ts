@@ -2,8 +2,14 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import type { AnsweredEarly } from '../problems/client-error.ts';
-import { noteFailure, toTrackportError, uriTooLong } from '../problems/failure.ts';
+import type { AnsweredEarly } from './client-error.ts';
+import {
+  noteFailure,
+  toTrackportError,
+  uriTooLong,
+  type ProblemPage,
+  renderEarlyProblem,
+} from './problem.ts';
 import type { HttpApp } from '../context.ts';
 import { createKnownPaths, routedPath } from '../requests/paths.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
@@ -13,7 +19,6 @@ import {
   type RefusalLog,
   routeOf,
 } from '../telemetry/requests.ts';
-import { type ProblemPage, renderEarlyProblem } from '../problems/problem.ts';
 import { securityHeaders } from './headers.ts';
 
 /** From here on a response is a problem, with headers of its own. */

@@ -7,7 +7,7 @@ import { addCatalogReads } from './catalog/reads.ts';
 import { addCatalogUsage } from './catalog/usage.ts';
 import { acceptSpecJson, addCatalogWrites } from './catalog/writes.ts';
 import { claimRoutes } from './claims.ts';
-import { consumerRoutes } from './consumers/routes.ts';
+import { consumerRoutes } from './consumers.ts';
 import { receiptRoutes } from './receipts.ts';
 
 /** The areas that take bearer tokens, loaded where there is an issuer. */

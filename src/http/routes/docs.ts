@@ -7,6 +7,7 @@ import { matchesNone } from '../requests/headers.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
 import { strongEtag } from '../responses/rendered-response.ts';
 import { JSON_MEDIA_TYPE, pageHeaders } from '../responses/headers.ts';
+import { DAY, type Clock } from '#shared/clock.ts';
 
 /** Nothing inline, nothing from elsewhere; nothing here forces https. */
 const DOCS_HEADERS = pageHeaders(
@@ -80,10 +81,11 @@ const SECURITY_POLICY = 'SECURITY.md';
 const MARKDOWN = 'text/markdown; charset=utf-8';
 
 /**
- * `/openapi.json`, the offline `/docs`, and the documents as Markdown with `/llms.txt`, which lists them. The files of Swagger UI are read at the first request,
- * so that they cost nothing at start; its Fastify plugin would load a file server and a validator.
+ * Documents of the service: `/openapi.json`, the offline `/docs`, those in Markdown with `/llms.txt`, which lists them, and
+ * `security.txt`. The files of Swagger UI are read at the first request, so that they cost nothing at start; its Fastify
+ * plugin would load a file server and a validator.
  */
-export function docsRoutes(app: HttpApp, { publicUrl }: AreaContext): void {
+export function docsRoutes(app: HttpApp, context: AreaContext): void {
   const hidden = { schema: { hide: true } } as const;
   const page = { ...hidden, config: { freeQuery: true } } as const;
   const assets = createAssets();
@@ -115,8 +117,9 @@ export function docsRoutes(app: HttpApp, { publicUrl }: AreaContext): void {
     },
   );
   app.get('/llms.txt', hidden, async (request, reply) =>
-    sendAsset(request, reply, await assets('llms.txt', () => indexAsset(publicUrl()))),
+    sendAsset(request, reply, await assets('llms.txt', () => indexAsset(context.publicUrl()))),
   );
+  addSecurityTxt(app, context);
 }
 
 /** Whoever reads it elsewhere needs whole addresses. @see https://llmstxt.org */
@@ -169,4 +172,34 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset) {
   reply.header('etag', asset.etag).header('cache-control', 'no-cache');
   if (matchesNone(request.headers['if-none-match'], asset.etag)) return reply.code(304).send();
   return reply.header('content-type', asset.mediaType).send(asset.body);
+}
+
+const SECURITY_TXT = '/.well-known/security.txt';
+/** Time for which a copy may be believed; whoever asks anew gets a later date. */
+const GOOD_FOR_MS = 180 * DAY;
+
+/** Says whom to tell of a vulnerability, where `server.securityContact` does. @see RFC 9116 */
+function addSecurityTxt(app: HttpApp, { securityContact, publicUrl, clock }: AreaContext): void {
+  if (securityContact === undefined) return;
+  app.get(SECURITY_TXT, { schema: { hide: true } }, async (_request, reply) =>
+    reply
+      .headers({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'public, no-cache' })
+      .send(securityText(securityContact, publicUrl(), clock)),
+  );
+}
+
+function securityText(contact: string, publicUrl: string, clock: Pick<Clock, 'now'>): string {
+  const fields = [
+    ['Contact', contact.includes(':') ? contact : `mailto:${contact}`],
+    ['Expires', new Date(clock.now() + GOOD_FOR_MS).toISOString()],
+    ['Preferred-Languages', 'en'],
+    // An address of the web must be of https here (sections 2.5.2 and 2.5.7).
+    ...(publicUrl.startsWith('https:')
+      ? [
+          ['Canonical', publicUrl + SECURITY_TXT],
+          ['Policy', `${publicUrl}/docs/SECURITY.md`],
+        ]
+      : []),
+  ];
+  return fields.map(([name, value]) => `${name}: ${value}\n`).join('');
 }

@@ -9,7 +9,7 @@ import type { AreaContext, HttpApp } from '../context.ts';
 import { acceptRawJson, rawBodyOf, declaredBytes } from '../requests/body.ts';
 import { describeRoute } from '../route.ts';
 import { requireJson } from '../requests/headers.ts';
-import { toTrackportError } from '../problems/failure.ts';
+import { toTrackportError } from '../responses/problem.ts';
 
 /** Address of the tracker's webhook. */
 export const GITHUB_WEBHOOK_PATH = '/api/v1/webhooks/github';

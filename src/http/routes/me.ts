@@ -4,9 +4,8 @@ import { grantOf } from '#access/grant.ts';
 import { grantOut } from '#access/consumers/consumer-out.ts';
 import { listDeprecatedReads } from '#catalog/usage/read-usage.ts';
 import { instantOut } from '#shared/instant-out.ts';
-import type { AreaContext, HttpApp } from '../context.ts';
-import { admitKey } from '../auth/key-access.ts';
-import { type KeyHolder, keyHolderOf } from '../auth/key-holder.ts';
+import type { AreaContext, HttpApp, KeyHolder } from '../context.ts';
+import { admitKey, keyHolderOf } from '../auth/key-access.ts';
 import { uncached } from '../responses/headers.ts';
 import { describeRoute } from '../route.ts';
 

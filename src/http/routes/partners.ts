@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createLimiter, overLimit } from '#access/limit.ts';
+import { createLimiter, overLimit, type Limiter } from '#access/limit.ts';
 import type { Acceptance } from '#partners/intake/new-receipt.ts';
 import { isLoggableId, PARTNER_ID } from '#shared/ids.ts';
 import type { Partner } from '#partners/partner.ts';
@@ -8,20 +8,19 @@ import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
 import { type AreaContext, type EarlyRequest, type HttpApp, hangUpOf } from '../context.ts';
 import { acceptRawJson, rawBodyOf } from '../requests/body.ts';
 import type { CountRefusal } from '../auth/refusal-limiter.ts';
-import { createPartnerMetrics } from '../telemetry/partner-metrics.ts';
+import { createPartnerMetrics, type PartnerMetrics } from '../telemetry/partner-metrics.ts';
 import { JSON_MEDIA_TYPE, rateLimitHeaders } from '../responses/headers.ts';
 import { routedPath } from '../requests/paths.ts';
 import { describeRoute } from '../route.ts';
-import {
-  authenticatePartner,
-  type PartnerArea,
-  refuseUnread,
-  requirePartnerId,
-  unverifiedSignature,
-} from '../auth/partner-signature.ts';
 import { ANY_JSON_TYPE, requireJson, headerValues } from '../requests/headers.ts';
 import { STATUS_PATH } from './receipt-status.ts';
 import { z } from 'zod';
+import { missingToken } from '#access/tokens.ts';
+import { toPublicUri, toSignedUri } from '#partners/intake/signing.ts';
+import type { RefusedRequest } from '#partners/intake/signed-request.ts';
+import type { PartnerRefusal } from '#shared/outcomes/refusals.ts';
+import { isTrackportError, TrackportError } from '#shared/errors.ts';
+import { authenticateBearer } from '../auth/bearer.ts';
 
 const PREFIX = '/api/v1/webhooks/partners';
 /** The address that a partner sends to. */
@@ -29,6 +28,12 @@ export const deliveryPath = (partnerId: string, path: PartnerPath) =>
   `${PREFIX}/${partnerId}/${path}` as const;
 
 const DELIVERY_PATH = new RegExp(`^${PREFIX}/[^/]*/(?:${partnerPaths.join('|')})$`);
+
+type PartnerArea = AreaContext & {
+  partnerMetrics: PartnerMetrics;
+  /** One window per partner, of those that have a limit. */
+  limiter: Limiter;
+};
 
 /**
  * Events and deletions of partners. The checks run from cheap to dear, and a request that cannot be
@@ -127,6 +132,110 @@ function echoCorrelationId(request: FastifyRequest, reply: FastifyReply): void {
 function correlationIdOf(request: FastifyRequest): string | undefined {
   const [id, ...more] = headerValues(request, 'x-correlation-id');
   return id !== undefined && more.length === 0 && isLoggableId(id) ? id : undefined;
+}
+
+/** The path names something that can be a partner. */
+function requirePartnerId(area: PartnerArea, request: FastifyRequest): void {
+  if (!PARTNER_ID.test(partnerIdOf(request))) refuseRequest(area, request, { reason: 'shape' });
+}
+
+/** Refuses, before the body is read, what no body could mend. */
+function refuseUnread(area: PartnerArea, request: FastifyRequest): void {
+  const { rawHeaders } = request.raw;
+  const refused = area.partners.refusalOfUnread({
+    partnerId: partnerIdOf(request),
+    headerValues: (name) => headerValues(request, name),
+    everyValue: rawHeaders.filter((_, index) => index % 2 === 1),
+  });
+  if (refused) refuseVerdict(area, request, refused);
+}
+
+/** One and the same 401 for every signed request that cannot be verified, whatever the reason. */
+function unverifiedSignature(): TrackportError {
+  return new TrackportError('unauthorized', {
+    detail: 'The signature of this call could not be verified.',
+    challenge: 'Signature',
+  });
+}
+
+/** Raw bytes, signature, timestamp, and the bearer token where one is needed. */
+async function authenticatePartner(area: PartnerArea, request: FastifyRequest): Promise<Partner> {
+  const verdict = area.partners.verify({
+    partnerId: partnerIdOf(request),
+    method: request.method,
+    uri: addressOf(area, request),
+    body: rawBodyOf(request),
+    headerValues: (name) => headerValues(request, name),
+  });
+  if (verdict.kind === 'refused') return refuseVerdict(area, request, verdict);
+  const { partner } = verdict;
+  if (partner.requireBearer) await checkBearer(area, request, partner);
+  return partner;
+}
+
+async function checkBearer(
+  area: PartnerArea,
+  request: FastifyRequest,
+  partner: Partner,
+): Promise<void> {
+  try {
+    // The configuration refuses `requireBearer` without an issuer, so this is never a way in.
+    if (!area.bearer) throw missingToken();
+    await authenticateBearer(area.bearer.verifier, request);
+  } catch (error) {
+    if (isTrackportError(error, 'unauthorized'))
+      refuseRequest(area, request, { partner, reason: 'bearer' });
+    throw error;
+  }
+}
+
+function refuseVerdict(area: PartnerArea, request: FastifyRequest, refused: RefusedRequest): never {
+  if (!('partner' in refused)) return refuseRequest(area, request, refused);
+  const { partner, reason } = refused;
+  // Most wrong signatures that cover the address are good ones of another.
+  const address = partner.signing.coversUrl && {
+    verifiedAddress: withoutQuery(addressOf(area, request)),
+  };
+  return refuseRequest(area, request, { partner, reason, ...address });
+}
+
+/** For metric and log; without a partner it named none that is known. */
+type Refusal = { verifiedAddress?: string } & (
+  | { reason: 'shape' | 'partner-unknown'; partner?: undefined }
+  | { reason: PartnerRefusal; partner: Partner }
+);
+
+/** @throws {unauthorized} @throws {quota-exceeded} the address had too many requests refused */
+function refuseRequest(
+  { countRefusal, partnerMetrics, partners }: PartnerArea,
+  request: FastifyRequest,
+  { partner, reason, verifiedAddress }: Refusal,
+): never {
+  partnerMetrics.refused(partner?.id ?? '', reason);
+  if (partner) partners.recordRefusal(partner, reason);
+  request.logFacts = {
+    ...request.logFacts,
+    partnerId: partner?.id,
+    refusal: reason,
+    verifiedAddress,
+  };
+  throw countRefusal(request.ip, unverifiedSignature());
+}
+
+/** The address that the partner has used, as far as we know. */
+function addressOf({ publicUrl }: PartnerArea, request: FastifyRequest): string {
+  return toPublicUri(publicUrl(), request.raw.url ?? '');
+}
+
+/** An address for the log: it shows that there was a query, but not what stood in it. */
+function withoutQuery(uri: string): string {
+  const [address = '', query] = toSignedUri(uri).split('?', 2);
+  return query === undefined ? address : `${address}?…`;
+}
+
+/** Decoded once, as everywhere: what `%2F` or `%00` make of it has no partner's shape. */
+function partnerIdOf({ params }: FastifyRequest): string {
+  return (params as { partnerId: string }).partnerId;
 }
 
 /**

@@ -1,8 +1,12 @@
 /** Whatever goes wrong at a path of the portal is a page that says what to do; never a JSON document. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Exchange, HttpApp } from '#http/context.ts';
-import { toTrackportError, noteFailure } from '#http/problems/failure.ts';
-import { type ProblemPage, renderProblem } from '#http/problems/problem.ts';
+import {
+  toTrackportError,
+  noteFailure,
+  type ProblemPage,
+  renderProblem,
+} from '#http/responses/problem.ts';
 import { createKnownPaths, routedPath } from '#http/requests/paths.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { HttpApp } from '#http/context.ts';
-import { renderProblem } from '#http/problems/problem.ts';
+import { fromParserError, renderProblem, toTrackportError } from '#http/responses/problem.ts';
 import { errorCodes, problems } from '#shared/outcomes/problems.ts';
 import { type ErrorCode, TrackportError } from '#shared/errors.ts';
 import { type Log, type LogFields, silentLog } from '#shared/log.ts';
@@ -156,4 +156,34 @@ describe('rendering', () => {
   ])('a wait of %d s is sent as %s whole seconds, at least one', (retryAfterSeconds, header) => {
     expect(headersOf({ retryAfterSeconds }, 'overloaded')['retry-after']).toBe(header);
   });
+});
+
+const coded = (code: string) => Object.assign(new Error('theirs'), { code });
+
+test('an error of ours stays what it is', () => {
+  const ours = new TrackportError('lead-not-found');
+  expect(toTrackportError(ours)).toBe(ours);
+});
+
+test.each([
+  ['FST_ERR_BAD_URL', 'bad-request'],
+  ['FST_ERR_MAX_PARAM_LENGTH', 'uri-too-long'],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'unsupported-media-type'],
+])('%s of the framework becomes %s, with its reason', (theirs, code) => {
+  const error = coded(theirs);
+  expect(toTrackportError(error)).toMatchObject({ code, cause: error });
+});
+
+test.each([coded('ENOENT'), 'a text', 7])('%s is a mistake of ours', (error) => {
+  const failure = toTrackportError(error);
+  expect(failure).toMatchObject({ code: 'internal-error', cause: error });
+  expect(failure.detail).not.toContain('theirs');
+});
+
+test.each([
+  ['HPE_HEADER_OVERFLOW', 'headers-too-large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'request-timeout'],
+  ['HPE_INVALID_METHOD', 'bad-request'],
+])('%s of the parser becomes %s', (theirs, code) => {
+  expect(fromParserError(coded(theirs))).toMatchObject({ code });
 });

@@ -3,9 +3,14 @@ import type { Duplex } from 'node:stream';
 import { TrackportError } from '#shared/errors.ts';
 import type { NewId } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { fromParserError, uriTooLong } from './failure.ts';
+import {
+  fromParserError,
+  uriTooLong,
+  type ProblemPage,
+  renderEarlyProblem,
+  type RenderedProblem,
+} from './problem.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
-import { type ProblemPage, renderEarlyProblem, type RenderedProblem } from './problem.ts';
 import type { RefusalLog } from '../telemetry/requests.ts';
 
 /**
