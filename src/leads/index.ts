@@ -2,7 +2,6 @@ import type { KeyObject } from 'node:crypto';
 import type { TrackerTime } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
-
 import type { ClaimView } from './claims/claim-view.ts';
 import type { DirectoryFiller } from './directory/fill-directory.ts';
 import { type InstanceChange, toInstanceChange } from './instance-changes/change-log.ts';
@@ -13,7 +12,6 @@ import { hideLeadNow } from './lead-feed/note-changes.ts';
 import type { LeadStore } from './lead-store.ts';
 import { foldLabel } from '#shared/text/labels.ts';
 import type { LeadRules } from './model/lead.ts';
-import { createPageCache } from './reading/page-cache.ts';
 import { createLeadReader, type LeadReader } from './reading/lead-reader.ts';
 import { type LeadTracker, REPLICA_LAG_MAX_MS, type TrackerEvent } from './lead-tracker.ts';
 
@@ -82,16 +80,18 @@ export function createLeads(options: LeadsOptions): Leads {
     },
     onRead: (issues) => filler.takeRead(issues),
   });
-  const source = {
-    clock,
-    leadCache: cache,
-    pageCache: createPageCache(cache, Math.floor(cacheBytesMax * PAGES_SHARE)),
-    claimView,
-    cursors,
-    approvedLabel: rules.approvedLabel,
-    deletedLabel: () => foldLabel(rules.deletedLabel),
-  };
-  const reader = createLeadReader(source, instanceChanges);
+  const reader = createLeadReader(
+    {
+      clock,
+      leadCache: cache,
+      claimView,
+      cursors,
+      approvedLabel: rules.approvedLabel,
+      deletedLabel: () => foldLabel(rules.deletedLabel),
+      instanceChanges,
+    },
+    Math.floor(cacheBytesMax * PAGES_SHARE),
+  );
   const leadFeed = createLeadFeed(
     { store, cache, reader, claimView, clock, directoryKey, identify: () => filler.identify() },
     { cursors, log: options.log, onItem: options.onFeedItem ?? (() => undefined) },

@@ -3,7 +3,6 @@ import type { Clock } from '#shared/clock.ts';
 import { createCallPolicy } from './call-policy.ts';
 import {
   type CachedLead,
-  createPageIndex,
   LEAD_OVERHEAD_BYTES,
   pageConcerns,
   pageKey,
@@ -203,6 +202,30 @@ function createCaches(options: LeadCacheOptions) {
     return Math.max(...shown) >= updatedAt;
   };
   return { calls, pages, issues, rowIn, peekLead, isKnown };
+}
+
+const NO_KEYS: ReadonlySet<string> = new Set();
+
+/** Finds the cached pages that hold an issue. */
+function createPageIndex() {
+  const keys = new Map<number, Set<string>>();
+  return {
+    add: (key: string, page: UpstreamPage): void => {
+      for (const number of page.leads.keys()) {
+        const own = keys.get(number);
+        if (own) own.add(key);
+        else keys.set(number, new Set([key]));
+      }
+    },
+    remove: (key: string, page: UpstreamPage): void => {
+      for (const number of page.leads.keys()) {
+        const own = keys.get(number);
+        own?.delete(key);
+        if (own?.size === 0) keys.delete(number);
+      }
+    },
+    keysOf: (number: number): ReadonlySet<string> => keys.get(number) ?? NO_KEYS,
+  };
 }
 
 function pageSource(

@@ -106,27 +106,3 @@ export const pageKey: (query: IssueQuery) => string = memoize(
 export function withoutBody(issue: Issue): Issue {
   return { ...issue, body: '', fieldValues: undefined };
 }
-
-const NO_KEYS: ReadonlySet<string> = new Set();
-
-/** Finds the cached pages that hold an issue. */
-export function createPageIndex() {
-  const keys = new Map<number, Set<string>>();
-  return {
-    add: (key: string, page: UpstreamPage): void => {
-      for (const number of page.leads.keys()) {
-        const own = keys.get(number);
-        if (own) own.add(key);
-        else keys.set(number, new Set([key]));
-      }
-    },
-    remove: (key: string, page: UpstreamPage): void => {
-      for (const number of page.leads.keys()) {
-        const own = keys.get(number);
-        own?.delete(key);
-        if (own?.size === 0) keys.delete(number);
-      }
-    },
-    keysOf: (number: number): ReadonlySet<string> => keys.get(number) ?? NO_KEYS,
-  };
-}

@@ -1,8 +1,14 @@
+/**
+ * Leads that events claim, and the names by which deletions stand: whom those find among what the directory learns is
+ * claimed, too.
+ */
 import { numbersOf } from '../lead-store.ts';
 import { appendAudit } from '#shared/audit.ts';
 import { hideClaimed, hideKnown, noteLeads, readKnown } from '../lead-feed/note-changes.ts';
 import { send, type Statements, type Tx } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
+import { DAY } from '#shared/clock.ts';
+import type { MatchName } from '../directory/match.ts';
 
 /** Leads that one event claims, or gives back, as a store writes them. */
 export type ClaimOrder = {
@@ -17,7 +23,7 @@ export type ClaimOrder = {
 export const REPOSITORY_NOT_KNOWN = 0;
 
 /** A claim to be made. */
-export type NewClaim = Omit<ClaimOrder, 'numbers' | 'repositoryId'> & {
+type NewClaim = Omit<ClaimOrder, 'numbers' | 'repositoryId'> & {
   number: number;
   at: number;
 };
@@ -152,6 +158,45 @@ export function fromLeadIds(leadIds = '[]'): number[] {
   return (JSON.parse(leadIds) as string[]).map(Number);
 }
 
+const PUT_NAMES = `
+  INSERT INTO deletion_name (event, place, repository_id, kind, key_hash, number, crawl, came_at)
+  SELECT event, place, @repositoryId::bigint, kind, hash, number,
+    coalesce((SELECT crawl FROM directory_state WHERE repository_id = @repositoryId), 0), at
+  FROM jsonb_to_recordset(@names)
+    AS given (event bigint, place integer, kind text, hash bytea, number bigint, at bigint)`;
+
+/** Has deletions stand that come at `at`. */
+export function putDeletionNames(
+  tx: Tx,
+  repositoryId: number,
+  deletions: readonly { event: number; names: readonly MatchName[]; at: number }[],
+): void {
+  const names = deletions.flatMap(({ names: own, ...deletion }) =>
+    own.map((name, place) => ({ ...deletion, place, ...name })),
+  );
+  if (names.length > 0) send(tx, PUT_NAMES, { repositoryId, names: toRecords(names) });
+}
+
+const FORGET_NAMES = 'DELETE FROM deletion_name WHERE event = @event';
+
+/** Before a deletion that has come again stands by what is read of it now. */
+export async function forgetDeletionNames(tx: Tx, event: number): Promise<void> {
+  await tx.run(FORGET_NAMES, { event });
+}
+
+const END_STANDING = `
+  DELETE FROM deletion_name
+  WHERE repository_id = @id AND came_at <= @at::bigint - ${DAY}
+    AND crawl < (SELECT crawl FROM directory_state WHERE repository_id = @id)`;
+
+/** At the end of a full crawl: those that came before it began, and a day ago, stand no longer. */
+export async function endDeletionNames(
+  db: Statements,
+  values: { id: number; at: number },
+): Promise<void> {
+  await db.run(END_STANDING, values);
+}
+
 const ADOPT = `
   UPDATE claim SET repository_id = @id
   WHERE repository_id = ${REPOSITORY_NOT_KNOWN} AND NOT EXISTS (
@@ -159,8 +204,17 @@ const ADOPT = `
       AND own.number = claim.number AND own.event = claim.event)
   RETURNING number`;
 
-/** Gives the repository the claims that were made before its number was known. */
+const ADOPT_NAMES = `
+  UPDATE deletion_name SET repository_id = @id,
+    crawl = coalesce((SELECT crawl FROM directory_state WHERE repository_id = @id), 0)
+  WHERE repository_id = ${REPOSITORY_NOT_KNOWN}`;
+
+/**
+ * Gives the repository the claims that were made before its number was known, and the deletions that came: a number
+ * means a lead of one repository alone.
+ */
 export async function adoptClaims(tx: Tx, id: number, at: number): Promise<void> {
   const numbers = numbersOf(await tx.all(ADOPT, { id }));
   if (numbers.length > 0) await hideClaimed(tx, { id, numbers, at });
+  await tx.run(ADOPT_NAMES, { id });
 }

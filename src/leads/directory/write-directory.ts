@@ -7,8 +7,7 @@
  */
 import { carriedOf, type DirectoryEntry, type LabelRename } from './lead-directory.ts';
 import { READING_VERSION } from '../model/identity.ts';
-import { adoptClaims } from '../claims/claim-leads.ts';
-import { adoptDeletionNames, endDeletionNames } from '../claims/deletion-names.ts';
+import { adoptClaims, endDeletionNames } from '../claims/claim-leads.ts';
 import {
   beginHistory,
   hideLeads,
@@ -129,7 +128,6 @@ export function adoptRepository(
     const last = await tx.get<{ repositoryId: number; seenAt: number }>(SEEN_LAST);
     await tx.run(IDENTIFY, { name, id, at: Math.max(at, (last?.seenAt ?? 0) + 1) });
     await adoptClaims(tx, id, at);
-    await adoptDeletionNames(tx, id);
     const stored = await tx.get<{ rulesCheck: Buffer }>(RULES_CHECK, { id });
     if (stored?.rulesCheck.equals(rules) !== true) await tx.run(BEGIN, { id, rules, at });
     const isOther = last !== undefined && last.repositoryId !== id;

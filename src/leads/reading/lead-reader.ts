@@ -3,7 +3,6 @@ import { TrackportError } from '#shared/errors.ts';
 import type { Claims, ClaimView } from '../claims/claim-view.ts';
 import type { InstanceChanges } from '../instance-changes/instance-changes.ts';
 import { type Lead, LEAD_ID, type LeadList } from '../model/lead-out.ts';
-import type { PageCache, PageChoice } from './page-cache.ts';
 import {
   type LeadListQuery,
   type PreparedQuery,
@@ -14,10 +13,13 @@ import {
 } from '../model/lead-query.ts';
 import type { LeadLookUp, LeadCache } from '../cache/lead-cache.ts';
 import { walk, type WalkStop } from './walk.ts';
-import type { CachedLead } from '../cache/upstream-page.ts';
+import type { CachedLead, SeenPage, UpstreamPage } from '../cache/upstream-page.ts';
 import { carriesAll } from '#shared/text/labels.ts';
 import type { Clock } from '#shared/clock.ts';
 import { type CacheResult, ttlMsOf } from '../cache/confirmed-cache.ts';
+import { textLength } from '../model/lead.ts';
+import { LRUCache } from 'lru-cache';
+import { OVERHEAD_BYTES } from '#shared/caching.ts';
 
 /** The origin of a response, for `Age` and `Cache-Status` (RFC 9211). */
 export type CacheStatus = {
@@ -31,37 +33,6 @@ export type CacheStatus = {
 
 /** `value` is the same object as long as nothing in it changed (`shared/caching.ts`). */
 export type LeadResponse<T> = { value: T; cache: CacheStatus };
-
-/** The caches and the claims that leads are read from, and the labels that decide who sees them. */
-type LeadSource = {
-  clock: Clock;
-  leadCache: LeadCache;
-  pageCache: PageCache;
-  claimView: ClaimView;
-  cursors: CursorSealer;
-  approvedLabel: string;
-  /** Folded: a lead that carries it is never shown. */
-  deletedLabel: () => string;
-};
-
-/** A value with the status of its parts: as old as the oldest, as good as the worst. */
-function toResponse<T>(
-  { clock, leadCache }: LeadSource,
-  value: T,
-  parts: readonly CacheResult<unknown>[],
-): LeadResponse<T> {
-  const freshness = { now: clock.monotonicMs(), freshForMs: leadCache.freshForMs };
-  let ageMs = 0;
-  let ttlMs = freshness.freshForMs;
-  let outcome: CacheStatus['outcome'] = 'hit';
-  for (const part of parts) {
-    ageMs = Math.max(ageMs, freshness.now - part.entry.confirmedAt);
-    ttlMs = Math.min(ttlMs, ttlMsOf(part.entry, freshness));
-    if (part.outcome === 'stale' || (part.outcome === 'miss' && outcome === 'hit'))
-      outcome = part.outcome;
-  }
-  return { value, cache: { outcome, ageMs, ttlMs } };
-}
 
 /** Reading leads. Values never hold a lead that is claimed, deleted, unapproved or outside the visibility. */
 export type LeadReader = {
@@ -77,12 +48,27 @@ export type LeadReader = {
   read(id: string, visibility: Visibility): Promise<LeadResponse<Lead>>;
 };
 
-/** `instanceChanges`: an instance that may have missed something looks before it responds. */
+/** The caches and the claims that leads are read from, and the labels that decide who sees them. */
+type LeadSource = {
+  clock: Clock;
+  leadCache: LeadCache;
+  pageCache: PageCache;
+  claimView: ClaimView;
+  cursors: CursorSealer;
+  approvedLabel: string;
+  /** Folded: a lead that carries it is never shown. */
+  deletedLabel: () => string;
+  /** An instance that may have missed something looks before it responds. */
+  instanceChanges: Pick<InstanceChanges, 'isCurrent' | 'becomeCurrent'>;
+};
+
+/** `pagesBytesMax`: of pages that are kept as they were assembled. */
 export function createLeadReader(
-  source: LeadSource,
-  instanceChanges: Pick<InstanceChanges, 'isCurrent' | 'becomeCurrent'>,
+  given: Omit<LeadSource, 'pageCache'>,
+  pagesBytesMax: number,
 ): LeadReader {
-  const { claimView } = source;
+  const source = { ...given, pageCache: createPageCache(given.leadCache, pagesBytesMax) };
+  const { claimView, instanceChanges } = source;
   /** Chained rather than awaited, here and in the routes: a hot read pays for each `async` function. */
   const currentClaims = (): Promise<Claims> =>
     instanceChanges.isCurrent()
@@ -213,4 +199,108 @@ function notFound(): TrackportError {
   return new TrackportError('lead-not-found', {
     detail: 'There is no lead with this id that you may read.',
   });
+}
+
+/** A value with the status of its parts: as old as the oldest, as good as the worst. */
+function toResponse<T>(
+  { clock, leadCache }: LeadSource,
+  value: T,
+  parts: readonly CacheResult<unknown>[],
+): LeadResponse<T> {
+  const freshness = { now: clock.monotonicMs(), freshForMs: leadCache.freshForMs };
+  let ageMs = 0;
+  let ttlMs = freshness.freshForMs;
+  let outcome: CacheStatus['outcome'] = 'hit';
+  for (const part of parts) {
+    ageMs = Math.max(ageMs, freshness.now - part.entry.confirmedAt);
+    ttlMs = Math.min(ttlMs, ttlMsOf(part.entry, freshness));
+    if (part.outcome === 'stale' || (part.outcome === 'miss' && outcome === 'hit'))
+      outcome = part.outcome;
+  }
+  return { value, cache: { outcome, ageMs, ttlMs } };
+}
+
+/** All that a page of leads was assembled from. */
+type PageBasis = {
+  seen: readonly SeenPage[];
+  /** The claims that its rows were chosen by: one that was released since must come back. */
+  claims: Claims;
+  eventsVersion: number;
+  /** The folded label whose leads were left out. */
+  deletedLabel: string;
+};
+
+/** The claims and the label by which the rows of a page are chosen, beside its query. */
+type PageChoice = Pick<PageBasis, 'claims' | 'deletedLabel'>;
+
+/**
+ * Pages of leads that were assembled before. They have no age of their own: a page holds for as long as
+ * the lead cache has each of its parts as the same object, and fresh.
+ */
+type PageCache = {
+  /**
+   * The page of this key for these claims and label, while it holds, and its parts as the cache has them
+   * now. No call to the tracker.
+   */
+  find(
+    key: string,
+    choice: PageChoice,
+  ): { list: LeadList; parts: readonly CacheResult<UpstreamPage>[] } | undefined;
+  /**
+   * Stores a page. Returns the one that was stored before when that was made on the same basis, so
+   * that what was rendered of it serves on.
+   */
+  put(key: string, basis: PageBasis, make: () => LeadList): LeadList;
+};
+
+function createPageCache(cache: LeadCache, bytesMax: number): PageCache {
+  const entries = new LRUCache<string, PageBasis & { list: LeadList }>({
+    maxSize: bytesMax,
+    sizeCalculation: ({ list: { items } }, key) =>
+      items.reduce(
+        (sum, lead) => sum + OVERHEAD_BYTES + textLength(lead),
+        key.length + OVERHEAD_BYTES,
+      ),
+  });
+  return {
+    find: (key, { claims, deletedLabel }) => {
+      const entry = entries.get(key);
+      if (entry?.claims !== claims || entry.deletedLabel !== deletedLabel) return undefined;
+      const parts = freshParts(cache, entry);
+      return parts && { list: entry.list, parts };
+    },
+    put: (key, basis, make) => {
+      const known = entries.get(key);
+      const list = known && isSameBasis(known, basis) ? known.list : make();
+      entries.set(key, { list, ...basis });
+      return list;
+    },
+  };
+}
+
+/** The upstream pages when each is the same as then and fresh; else undefined. */
+function freshParts(
+  cache: LeadCache,
+  { seen, eventsVersion }: PageBasis,
+): CacheResult<UpstreamPage>[] | undefined {
+  if (eventsVersion !== cache.eventsVersion) return undefined;
+  const parts: CacheResult<UpstreamPage>[] = [];
+  for (const { query, result } of seen) {
+    const entry = cache.peekPage(query);
+    if (entry?.value !== result.entry.value) return undefined;
+    parts.push({ entry, outcome: 'hit' });
+  }
+  return parts;
+}
+
+/** True when the same pages, claims, label and events would give the same list. */
+function isSameBasis(known: PageBasis, basis: PageBasis): boolean {
+  const { seen, claims, eventsVersion, deletedLabel } = basis;
+  return (
+    known.claims === claims &&
+    known.deletedLabel === deletedLabel &&
+    known.eventsVersion === eventsVersion &&
+    known.seen.length === seen.length &&
+    known.seen.every(({ result }, at) => result.entry.value === seen[at]?.result.entry.value)
+  );
 }

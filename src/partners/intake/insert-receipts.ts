@@ -17,8 +17,8 @@ import {
   insertClaims,
   REPOSITORY_NOT_KNOWN,
   leadIdsOf,
+  putDeletionNames,
 } from '#leads/claims/claim-leads.ts';
-import { putDeletionNames } from '#leads/claims/deletion-names.ts';
 
 const RECEIPTS = rowsInto(
   'receipt',

@@ -8,8 +8,7 @@ import {
   type RepeatEffect,
   type SameEvent,
 } from './new-receipt.ts';
-import { toLeadIds } from '#leads/claims/claim-leads.ts';
-import { forgetDeletionNames } from '#leads/claims/deletion-names.ts';
+import { toLeadIds, forgetDeletionNames } from '#leads/claims/claim-leads.ts';
 import type { Statements } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
 import { type ReusedIds, timesOf, toKeyRow, type Writing } from './insert-receipts.ts';
