@@ -15,7 +15,7 @@ import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
 import { createLastKnown } from '#shared/caching.ts';
-import { createRepeating, type Repeating } from '#shared/resilience/repeating.ts';
+import { createRepeating, type Repeating } from '#shared/resilience/background.ts';
 import type { App } from './app.ts';
 
 /** Without these there is no portal. */

@@ -9,7 +9,7 @@ import type { Config } from '#config/schema/schema.ts';
 import { TRACKER, type TrafficCount } from '#partners/traffic.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { decapitalize, entryOf } from '#shared/outcomes/entry.ts';
-import { webhookRefusals } from '#shared/outcomes/refusals.ts';
+import { webhookRefusals } from '#shared/outcomes/callers.ts';
 import { failed, type Finding, ok, warning } from './finding.ts';
 import type { Tracker } from '#compose/tracker.ts';
 import { explainFailure } from './check-tracker.ts';

@@ -17,7 +17,7 @@ import type { SpecText, ReadSpecBody } from '#catalog/spec/spec-body.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log, LogFields } from '#shared/log.ts';
 import type { ProblemPage } from './responses/problem.ts';
-import type { WebhookRefusal } from '#shared/outcomes/refusals.ts';
+import type { WebhookRefusal } from '#shared/outcomes/callers.ts';
 import type { CountRefusal } from './auth/refusal-limiter.ts';
 import type { Backlog } from './responses/backlog.ts';
 import type { Access } from '#access/index.ts';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { createTimedIds } from '#shared/ids.ts';
-import type { PartnerRefusal } from '#shared/outcomes/refusals.ts';
+import type { PartnerRefusal } from '#shared/outcomes/callers.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import { acceptDelivery, type Delivery } from './intake/accept-delivery.ts';
 import {

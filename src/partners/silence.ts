@@ -3,7 +3,7 @@ import { type Clock, SECOND, toRfc3339, type TrackerTime } from '#shared/clock.t
 import type { Database, Statements } from '#shared/database.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
-import { createRepeating, type Repeating } from '#shared/resilience/repeating.ts';
+import { createRepeating, type Repeating } from '#shared/resilience/background.ts';
 import { toRecords } from '#shared/sql.ts';
 import type { Partner, PartnerList } from './partner.ts';
 

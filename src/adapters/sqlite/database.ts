@@ -4,7 +4,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
 import type { Database, Transact } from '#shared/database.ts';
 import { systemCodeOf } from '#shared/errors.ts';
-import { createQueue } from '#shared/resilience/queue.ts';
+import { createQueue } from '#shared/resilience/turns.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { type Connection, openConnection } from './connection/connection.ts';
 import { guard, isBusy, translate } from './connection/errors.ts';

@@ -1,5 +1,5 @@
 import { isLoopbackHost } from '#shared/text/address.ts';
-import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
+import { normalizePrivateKey } from '#shared/crypto/secret.ts';
 import { isRecord, lookUp } from '#shared/text/json.ts';
 import { nearMiss } from '#shared/text/near-miss.ts';
 import type { Problem } from '../problems.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type TrackerEvent, unsignedDelivery } from '#leads/lead-tracker.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
-import type { WebhookRefusal } from '#shared/outcomes/refusals.ts';
+import type { WebhookRefusal } from '#shared/outcomes/callers.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
 import { acceptRawJson, rawBodyOf, declaredBytes } from '../requests/body.ts';
 import { describeRoute } from '../route.ts';

@@ -18,7 +18,7 @@ import { z } from 'zod';
 import { missingToken } from '#access/tokens.ts';
 import { toPublicUri, toSignedUri } from '#partners/intake/signing.ts';
 import type { RefusedRequest } from '#partners/intake/signed-request.ts';
-import type { PartnerRefusal } from '#shared/outcomes/refusals.ts';
+import type { PartnerRefusal } from '#shared/outcomes/callers.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { authenticateBearer } from '../auth/bearer.ts';
 

@@ -1,7 +1,10 @@
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
-import { doublingSchedule, retryAfterMsOf } from '#shared/resilience/backoff.ts';
-import { createCircuitBreaker } from '#shared/resilience/circuit-breaker.ts';
+import {
+  doublingSchedule,
+  retryAfterMsOf,
+  createCircuitBreaker,
+} from '#shared/resilience/backoff.ts';
 import type { TrackerQuota } from '../lead-tracker.ts';
 
 /** Spends calls to the tracker on reads: decides which may be made now, and how long responses stay fresh. */

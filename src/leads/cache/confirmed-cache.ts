@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { atMostEntries } from '#shared/caching.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { type CircuitBreaker, createCircuitBreaker } from '#shared/resilience/circuit-breaker.ts';
+import { type CircuitBreaker, createCircuitBreaker } from '#shared/resilience/backoff.ts';
 import { type CallPolicy, TRACKER_BACKOFF } from './call-policy.ts';
 
 /** The age of an entry, and doubts about it; instants are in ms of the monotonic clock. */

@@ -1,7 +1,7 @@
 import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { createAlarm } from '#shared/resilience/alarm.ts';
+import { createAlarm } from '#shared/resilience/background.ts';
 import {
   type Issue,
   type IssuePage,

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { createDrain } from '#shared/resilience/drain.ts';
+import { createDrain } from '#shared/resilience/background.ts';
 
 import { carriedOf, type DirectoryEntry, type LabelRename } from './lead-directory.ts';
 import type { Issue } from '../lead-tracker.ts';

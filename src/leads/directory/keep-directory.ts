@@ -1,7 +1,7 @@
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { type Alarm, createAlarm } from '#shared/resilience/alarm.ts';
+import { type Alarm, createAlarm } from '#shared/resilience/background.ts';
 import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
 import { FEED_READABLE_MS } from '../lead-feed/lead-change.ts';
 

@@ -1,5 +1,5 @@
 import { errorFields, type Log } from '#shared/log.ts';
-import { createQueue } from '#shared/resilience/queue.ts';
+import { createQueue } from '#shared/resilience/turns.ts';
 import { type DirectoryStore, numbersOf } from '../lead-store.ts';
 import type { Issue } from '../lead-tracker.ts';
 import { readUpdatedAts } from './directory-view.ts';

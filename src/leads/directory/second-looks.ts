@@ -1,6 +1,6 @@
 import { type Clock, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { createDrain } from '#shared/resilience/drain.ts';
+import { createDrain } from '#shared/resilience/background.ts';
 import { REPLICA_LAG_MAX_MS } from '../lead-tracker.ts';
 import { type DirectoryStore, NAMED } from '../lead-store.ts';
 import type { DirectoryEntry } from './lead-directory.ts';

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Listening } from '#shared/database.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { createDrain } from '#shared/resilience/drain.ts';
+import { createDrain } from '#shared/resilience/background.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import type { ChangeLog, ChangeReader, InstanceChange } from './change-log.ts';
 

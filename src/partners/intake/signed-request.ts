@@ -1,7 +1,7 @@
 import type { SecretStatus } from '#shared/crypto/secret.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { sameDigest } from '#shared/crypto/hash.ts';
-import type { PartnerRefusal } from '#shared/outcomes/refusals.ts';
+import type { PartnerRefusal } from '#shared/outcomes/callers.ts';
 import { activeSecrets, createPartner, type Partner, type PartnerList } from '../partner.ts';
 import {
   type SignedContent,

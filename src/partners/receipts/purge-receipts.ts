@@ -1,7 +1,7 @@
 import { type Clock, DAY, HOUR, MINUTE } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import type { Database } from '#shared/database.ts';
-import { createRepeating, type Repeating } from '#shared/resilience/repeating.ts';
+import { createRepeating, type Repeating } from '#shared/resilience/background.ts';
 
 /** Lifetime of the keys of repeats, and of the payload of an event that failed, which a replay needs. */
 export const PAYLOAD_KEPT_MS = 30 * DAY;

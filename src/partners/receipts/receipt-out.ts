@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { toRfc3339 } from '#shared/clock.ts';
 import { codesOf } from '#shared/outcomes/entry.ts';
-import { eventReasons } from '#shared/outcomes/event-reasons.ts';
-import { eventNotes } from '#shared/outcomes/events.ts';
+import { eventReasons, eventNotes } from '#shared/outcomes/events.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import {
   toldErasure,

@@ -1,7 +1,7 @@
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import { codesOf } from '#shared/outcomes/entry.ts';
-import type { eventReasons } from '#shared/outcomes/event-reasons.ts';
 import {
+  type eventReasons,
   erasureStates,
   eventOutcomes,
   type eventNotes,

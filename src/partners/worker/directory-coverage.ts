@@ -1,7 +1,10 @@
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { doublingSchedule, retryAfterMsOf } from '#shared/resilience/backoff.ts';
-import { createCircuitBreaker } from '#shared/resilience/circuit-breaker.ts';
+import {
+  doublingSchedule,
+  retryAfterMsOf,
+  createCircuitBreaker,
+} from '#shared/resilience/backoff.ts';
 
 const RETRIES = doublingSchedule(SECOND, 30 * SECOND);
 const LONGEST_NAMED_MS = 60 * SECOND;

@@ -4,7 +4,7 @@ import { type Clock, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts'
 import type { Database } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import type { Alarm } from '#shared/resilience/alarm.ts';
+import type { Alarm } from '#shared/resilience/background.ts';
 import { type Acting, actOnEvent, type ActResult } from './act/act-on-event.ts';
 import type { IssueEditor } from './act/issue-editor.ts';
 import { type Choice, giveBack, type Leasing, makeDue } from './lease-events.ts';

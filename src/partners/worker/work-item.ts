@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { codesOf } from '#shared/outcomes/entry.ts';
-import { eventReasons } from '#shared/outcomes/event-reasons.ts';
+import { eventReasons } from '#shared/outcomes/events.ts';
 import { traced, type Tracing } from '#shared/tracing.ts';
 import { deletionActions } from '../partner.ts';
 import { erasures, isDeletion, type PartnerPath, remainders } from '../receipts/receipt.ts';

@@ -5,7 +5,7 @@ import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { REPLICA_LAG_MAX_MS } from '#leads/lead-tracker.ts';
 import { HOUR, MINUTE, SECOND, type TrackerTime } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { createAlarm } from '#shared/resilience/alarm.ts';
+import { createAlarm } from '#shared/resilience/background.ts';
 import { longestJitteredWaitMs, type Random } from '#shared/resilience/backoff.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { DeletionRules } from './act/act-on-event.ts';

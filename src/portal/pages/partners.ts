@@ -5,9 +5,14 @@ import type { PartnerSummary } from '#partners/list-partners.ts';
 import type { ReceiptStatus } from '#partners/receipts/receipt.ts';
 import { DAY } from '#shared/clock.ts';
 import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
-import { type CallerState, partnerStates, secretStates } from '#shared/outcomes/callers.ts';
+import {
+  type CallerState,
+  partnerStates,
+  secretStates,
+  partnerRefusals,
+  type RefusalWords,
+} from '#shared/outcomes/callers.ts';
 import { decapitalize, entryOf } from '#shared/outcomes/entry.ts';
-import { partnerRefusals, type RefusalWords } from '#shared/outcomes/refusals.ts';
 import { startParameter, textFilter } from '../filters.ts';
 import { html, type Html } from '../html.ts';
 import { withQuery, PARTNERS_PATH, SECTIONS, partnerAnchor, receiptsPath } from '../paths.ts';

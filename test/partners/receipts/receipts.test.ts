@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { eventReasons } from '#shared/outcomes/event-reasons.ts';
+import { eventReasons } from '#shared/outcomes/events.ts';
 import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
 import { createTrackerClock } from '#adapters/github/tracker-clock.ts';
 import { createReceiptPurger } from '#partners/receipts/purge-receipts.ts';

@@ -18,7 +18,7 @@ import type { Stage, WorkItem } from '#partners/worker/work-item.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type LogFields, silentLog } from '#shared/log.ts';
-import { createAlarm } from '#shared/resilience/alarm.ts';
+import { createAlarm } from '#shared/resilience/background.ts';
 
 /** Two events that are due; nothing can be written while the store is `away`. */
 async function createWorld() {

@@ -1,9 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { callerNeeds, partnerStates, secretStates } from '#shared/outcomes/callers.ts';
-import { codesOf } from '#shared/outcomes/entry.ts';
-import { eventReasons } from '#shared/outcomes/event-reasons.ts';
 import {
+  callerNeeds,
+  partnerStates,
+  secretStates,
+  partnerRefusals,
+  webhookRefusals,
+} from '#shared/outcomes/callers.ts';
+import { codesOf } from '#shared/outcomes/entry.ts';
+import {
+  eventReasons,
   erasureGaps,
   erasureStates,
   eventNotes,
@@ -14,7 +20,6 @@ import {
 } from '#shared/outcomes/events.ts';
 import { partsAmiss, partStates, webhookStates } from '#shared/outcomes/health.ts';
 import { problems } from '#shared/outcomes/problems.ts';
-import { partnerRefusals, webhookRefusals } from '#shared/outcomes/refusals.ts';
 import { trackerCauses } from '#shared/outcomes/tracker-causes.ts';
 
 const tables = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAlarm } from '#shared/resilience/alarm.ts';
+import { createAlarm } from '#shared/resilience/background.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 const { signal } = new AbortController();

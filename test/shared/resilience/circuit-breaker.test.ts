@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createCircuitBreaker } from '#shared/resilience/circuit-breaker.ts';
+import { createCircuitBreaker } from '#shared/resilience/backoff.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 function setUp() {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createDrain } from '#shared/resilience/drain.ts';
+import { createDrain } from '#shared/resilience/background.ts';
 
 function createQueue() {
   const waiting: string[] = [];

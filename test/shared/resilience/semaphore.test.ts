@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { createSemaphore } from '#shared/resilience/semaphore.ts';
+import { createSemaphore } from '#shared/resilience/turns.ts';
 
 const open = new AbortController().signal;
 

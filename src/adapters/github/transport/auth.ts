@@ -1,11 +1,8 @@
 import { Octokit } from '@octokit/rest';
 import { z } from 'zod';
-
 import type { Clock } from '#shared/clock.ts';
-import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
-import type { Secret } from '#shared/crypto/secret.ts';
+import { normalizePrivateKey, type Secret } from '#shared/crypto/secret.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
-
 import { failureOf, fetchBounded, readRejection, transportFailure } from './response.ts';
 import { TrackerFailure } from './failure.ts';
 

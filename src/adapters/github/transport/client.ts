@@ -2,7 +2,7 @@ import { Octokit } from '@octokit/rest';
 import type { z } from 'zod';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import { type Clock, SECOND, untilAborted } from '#shared/clock.ts';
-import { createSemaphore } from '#shared/resilience/semaphore.ts';
+import { createSemaphore } from '#shared/resilience/turns.ts';
 import {
   createTokenSource,
   type CredentialKind,

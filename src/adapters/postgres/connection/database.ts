@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { DAY } from '#shared/clock.ts';
-import { createQueue } from '#shared/resilience/queue.ts';
+import { createQueue } from '#shared/resilience/turns.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { type Database, type Statements, type Values, withoutWarning } from '#shared/database.ts';
 import { advisoryLocks, SERVER_IDENTITY, toCamelCase, toRecords } from '#shared/sql.ts';

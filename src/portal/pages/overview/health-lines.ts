@@ -2,7 +2,7 @@ import type { CheckResult } from '#http/routes/operations.ts';
 import { DAY } from '#shared/clock.ts';
 import { decapitalize, entryOf, type Standing } from '#shared/outcomes/entry.ts';
 import { partsAmiss, partStates, webhookStates } from '#shared/outcomes/health.ts';
-import { webhookRefusals } from '#shared/outcomes/refusals.ts';
+import { webhookRefusals } from '#shared/outcomes/callers.ts';
 import { trackerCauses, trackerStep } from '#shared/outcomes/tracker-causes.ts';
 import type { PortalContext } from '../../context.ts';
 import { html, type Html } from '../../html.ts';

@@ -8,8 +8,7 @@ import {
   type NameKind,
 } from '#partners/receipts/receipt.ts';
 import { byUrgency, capitalize, entryOf } from '#shared/outcomes/entry.ts';
-import { eventReasons } from '#shared/outcomes/event-reasons.ts';
-import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
+import { eventReasons, eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
 import type { PortalContext } from '../../context.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { WORDS_PATH, SECTIONS } from '../../paths.ts';

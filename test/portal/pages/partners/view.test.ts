@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { PartnerSummary } from '#partners/list-partners.ts';
 import { refusalOf, verdictOf } from '#portal/pages/partners.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
-import { partnerRefusals } from '#shared/outcomes/refusals.ts';
+import { partnerRefusals } from '#shared/outcomes/callers.ts';
 import { viewer } from '../../shell/support.ts';
 
 const { nowMs } = viewer;

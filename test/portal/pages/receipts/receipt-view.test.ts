@@ -3,7 +3,7 @@ import type { ReceiptDetail, ReceiptEventDetail } from '#partners/receipts/recei
 import { certificateCard, receiptView } from '#portal/pages/receipts/receipt-page.ts';
 import { remedyOf } from '#portal/pages/receipts/receipt-words.ts';
 import { codesOf } from '#shared/outcomes/entry.ts';
-import { eventReasons } from '#shared/outcomes/event-reasons.ts';
+import { eventReasons } from '#shared/outcomes/events.ts';
 import { flat, hostile, person, viewer } from '../../shell/support.ts';
 
 const at = Date.parse('2026-11-20T09:14:02Z');
