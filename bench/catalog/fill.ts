@@ -1,4 +1,4 @@
-import { openDatabase } from '#adapters/postgres/connection/database.ts';
+import { openDatabase } from '#adapters/postgres/database.ts';
 import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { coreSources, coreTypes } from '#catalog/version/artifact.ts';
 import type { Catalog, CatalogRules } from '#catalog/index.ts';

@@ -1,11 +1,15 @@
 /** Work on the store as a whole, which opens it in ways of its own: backup, restore, a copy to the other engine, another `secretKey`. */
+import * as postgres from '#adapters/postgres/exclusive.ts';
 import { existsSync } from 'node:fs';
-import * as postgres from '#adapters/postgres/transfer/exclusive.ts';
 import type { Statements } from '#shared/database.ts';
 import { withStopped as withStoppedFile } from '#adapters/sqlite/transfer/exclusive.ts';
 import { type StoreAddress, storeUrl } from '#config/schema/values.ts';
-import { copyTables } from '#adapters/transfer/copy-tables.ts';
-import { listTables, refuseDifference, type TableCount } from '#adapters/transfer/tables.ts';
+import {
+  copyTables,
+  listTables,
+  refuseDifference,
+  type TableCount,
+} from '#adapters/copy-tables.ts';
 import { type Environment, interpolate } from '#config/interpolate.ts';
 import { ConfigError } from '#config/problems.ts';
 import {

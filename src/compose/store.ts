@@ -1,6 +1,6 @@
 /** Opens the store of either engine. A driver is loaded where it is needed. */
 import type { KeyObject } from 'node:crypto';
-import type { ServerInfo } from '#adapters/postgres/connection/server-info.ts';
+import type { ServerInfo } from '#adapters/postgres/server.ts';
 import { readFingerprint, takeFingerprint } from '#adapters/key-fingerprint.ts';
 import {
   applyMigrations,
@@ -153,9 +153,9 @@ function isOf(secretKey: Buffer, fingerprint: Buffer | undefined): boolean {
 }
 
 async function openPostgres(url: string, { clock, log }: Opening): Promise<Engine> {
-  const { openDatabase } = await import('#adapters/postgres/connection/database.ts');
-  const { migrate } = await import('#adapters/postgres/migrate.ts');
-  const { readServerInfo } = await import('#adapters/postgres/connection/server-info.ts');
+  const { openDatabase } = await import('#adapters/postgres/database.ts');
+  const { migrate } = await import('#adapters/postgres/server.ts');
+  const { readServerInfo } = await import('#adapters/postgres/server.ts');
   const { searchPostgres } = await import('#catalog/reading/search.ts');
   const database = openDatabase({ url });
   try {
@@ -202,7 +202,7 @@ async function migrateFile(path: string, { log }: Opening): Promise<readonly Mig
 async function openServiceSqlite(path: string, opening: ServiceOpening): Promise<Engine> {
   const { lockForService } = await import('#adapters/sqlite/service-lock.ts');
   const { openThreadedDatabase, refuseOtherFile } = await import('#adapters/sqlite/database.ts');
-  const { isDiskFailure } = await import('#adapters/sqlite/connection/errors.ts');
+  const { isDiskFailure } = await import('#adapters/sqlite/errors.ts');
   const onCrash = (error: Error): never => {
     opening.log.error(errorFields(error), isDiskFailure(error) ? DISK_FAILED : THREAD_CRASHED);
     throw error;

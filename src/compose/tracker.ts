@@ -1,3 +1,4 @@
+import type * as bodyFunctions from './body-thread.ts';
 import type { TrackerCredential } from '#adapters/github/transport/auth.ts';
 import {
   createTrackerClient,
@@ -27,15 +28,14 @@ import { type Clock, SECOND, type TrackerTime } from '#shared/clock.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
 import type { Tracing } from '#shared/tracing.ts';
-import type * as bodyFunctions from './body-thread.ts';
 import {
   askTracker,
   createTrackerWatch,
   type TrackerCondition,
   type TrackerWatch,
+  createVersionNotice,
 } from '#adapters/github/tracker-watch.ts';
 import { createTrackerClock } from '#adapters/github/tracker-clock.ts';
-import { createVersionNotice } from '#adapters/github/version-end.ts';
 
 /** The configured repository on the tracker. */
 export type Tracker = {

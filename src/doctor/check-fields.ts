@@ -1,4 +1,4 @@
-import { type FieldDefinition, readFields } from '#adapters/github/issue-fields.ts';
+import { type FieldDefinition, readFields } from '#adapters/github/repository.ts';
 import type { RepositoryInspection } from '#adapters/github/inspection.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { foldLabel } from '#shared/text/labels.ts';

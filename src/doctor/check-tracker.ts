@@ -1,4 +1,4 @@
-import { isTrackerFailure, type TrackerFailure } from '#adapters/github/transport/failure.ts';
+import { isTrackerFailure, type TrackerFailure } from '#adapters/github/transport/response.ts';
 import {
   createLabel,
   inspectRepository,

@@ -2,8 +2,8 @@ import {
   type Webhook,
   inspectAppHook,
   inspectRepositoryHooks,
-} from '#adapters/github/hook-inspection.ts';
-import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
+} from '#adapters/github/inspection.ts';
+import { isTrackerFailure } from '#adapters/github/transport/response.ts';
 import { GITHUB_WEBHOOK_PATH } from '#http/routes/github-webhook.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { TRACKER, type TrafficCount } from '#partners/traffic.ts';

@@ -2,7 +2,7 @@
 import { readFeedEnd } from '#leads/lead-feed/read-changes.ts';
 import { existsSync } from 'node:fs';
 import { assertCursors } from '#adapters/github/inspection.ts';
-import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
+import { isTrackerFailure } from '#adapters/github/transport/response.ts';
 import { inspectIssuer } from '#adapters/jose/key-set.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { configWarnings } from '#config/warnings.ts';
@@ -24,7 +24,7 @@ import { checkTracker, explainFailure } from './check-tracker.ts';
 import { checkWebhook } from './check-webhook.ts';
 import { StartError } from '#compose/start-error.ts';
 import { openStore, type Store } from '#compose/store.ts';
-import type { ServerInfo } from '#adapters/postgres/connection/server-info.ts';
+import type { ServerInfo } from '#adapters/postgres/server.ts';
 
 /** Opens all that it looks at itself, so that a store that fails is a finding like any other. */
 export async function examine(

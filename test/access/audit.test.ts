@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
+import { toSqlite } from '#adapters/sqlite/statements.ts';
 import { readEntries } from '#access/audit.ts';
 import { type AuditEntry, appendAudit } from '#shared/audit.ts';
 import type { Database, Statements } from '#shared/database.ts';

@@ -71,7 +71,7 @@ const forbidden: Record<string, string[]> = {
   'src/cli/x.ts': [
     '#adapters/sqlite/database.ts',
     '#http/server.ts',
-    '#adapters/postgres/migrate.ts',
+    '#adapters/postgres/server.ts',
     '#portal/portal.ts',
     '#sandbox/sandbox.ts',
     '../compose/store.ts',

@@ -45,7 +45,7 @@ test('the thread that reads specs loads what writes YAML, and no other package',
 });
 
 test('the threads of bodies load the parser of YAML with the first YAML', () => {
-  const { files, packages } = loadedBy('src/adapters/threads/body-functions.ts');
+  const { files, packages } = loadedBy('src/compose/body-thread.ts');
   expect(files).toContain('src/partners/read-delivery.ts');
   expect([...packages]).toEqual([]);
 });

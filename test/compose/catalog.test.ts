@@ -3,7 +3,7 @@ import { MINUTE } from '#shared/clock.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { importFiles } from '#catalog/import/import-files.ts';
 import { createServerTarget } from '#cli/commands/catalog/server-target.ts';
-import { createTokens } from '#adapters/openid-client/renewed-tokens.ts';
+import { createMachineTokens } from '#adapters/openid-client/machine-tokens.ts';
 import { specThreads } from '../support/threads.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { openServer } from '../support/http/local-server.ts';
@@ -37,13 +37,12 @@ async function startBoth(isRefused: (token: string) => boolean = () => false) {
 async function importSlowly(root: string, files: number) {
   const clock = createFakeClock();
   const credential = {
-    kind: 'client' as const,
     issuer: root,
     clientId: 'ci',
     clientSecret: new Secret('s'),
     scope: 'catalog:read',
   };
-  const tokens = await createTokens(credential, clock);
+  const tokens = createMachineTokens(credential, clock);
   return importFiles(specThreads, createServerTarget(root, tokens), {
     files: Array.from({ length: files }, (_, index) => `${index}.yaml`),
     read: async (name) => {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import {
   type PostgresDatabase as Postgres,
   openDatabase as openPostgres,
-} from '#adapters/postgres/connection/database.ts';
+} from '#adapters/postgres/database.ts';
 import { openDatabase } from '#adapters/sqlite/database.ts';
 import { cutTerms } from '#catalog/reading/search.ts';
 import type { Statements } from '#shared/database.ts';
@@ -13,7 +13,7 @@ import {
   listTables as listCopiedTables,
   refuseDifference,
   type Table,
-} from '#adapters/transfer/tables.ts';
+} from '#adapters/copy-tables.ts';
 import { copyStore } from '#compose/store-maintenance.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { writeMigratedStore } from '../support/migrated-store.ts';

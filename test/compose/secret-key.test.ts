@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findSessionRow, insertSession } from '#access/sessions/sessions.ts';
 import { createCertificateSigner, verifyCertificate } from '#adapters/jose/certificates.ts';
-import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
+import { openDatabase as openPostgres } from '#adapters/postgres/database.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
 import { loadConfig } from '#config/load.ts';
 import { ConfigError } from '#config/problems.ts';

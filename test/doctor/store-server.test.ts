@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readServerInfo, type ServerInfo } from '#adapters/postgres/connection/server-info.ts';
+import { readServerInfo, type ServerInfo } from '#adapters/postgres/server.ts';
 import { checkServer } from '#doctor/examine.ts';
 import { connectToPostgres, emptyPostgres } from '../support/postgres/database.ts';
 

@@ -1,4 +1,4 @@
-import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
+import { openDatabase as openPostgres } from '#adapters/postgres/database.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
 import type { Database } from '#shared/database.ts';
 import type { Claims } from '#leads/claims/claim-view.ts';

@@ -5,7 +5,7 @@ import { foldLabel } from '#shared/text/labels.ts';
 import type { IssueEdit } from '#partners/worker/act/issue-edit.ts';
 import type { IssueEditor, TrackerRefusal } from '#partners/worker/act/issue-editor.ts';
 import type { FieldSetting } from '#partners/worker/work-item.ts';
-import { createFieldNumbers } from './issue-fields.ts';
+import { createFieldNumbers, NOT_HERE, reasonNotToWrite, type Repository } from './repository.ts';
 import type { TrackerResponse, TrackerRequestOptions, TrackerClient } from './transport/client.ts';
 import {
   commentsSchema,
@@ -19,8 +19,7 @@ import {
   removedSchema,
   revisionsSchema,
 } from './issue.ts';
-import { isTrackerFailure, TrackerFailure, type TrackerFailureKind } from './transport/failure.ts';
-import { NOT_HERE, reasonNotToWrite, type Repository } from './repository.ts';
+import { isTrackerFailure, TrackerFailure, type TrackerFailureKind } from './transport/response.ts';
 
 const COMMENTS_PER_PAGE = 100;
 const COMMENT_PAGES_MAX = 100;

@@ -1,13 +1,15 @@
 import { z } from 'zod';
-
 import type { IssueResult, IssueQuery, LeadTracker, PageResult } from '#leads/lead-tracker.ts';
 import { SECOND, toRfc3339 } from '#shared/clock.ts';
-
 import type { TrackerResponse, TrackerClient } from './transport/client.ts';
-import { TrackerFailure, isTrackerFailure, toTrackportError } from './transport/failure.ts';
+import {
+  TrackerFailure,
+  isTrackerFailure,
+  toTrackportError,
+  type Headers,
+  continuationOf,
+} from './transport/response.ts';
 import { issueSchema } from './issue.ts';
-import type { Headers } from './transport/rate-limits.ts';
-import { continuationOf } from './transport/response.ts';
 import type { Repository } from './repository.ts';
 
 const ISSUES_PER_PAGE = 100;

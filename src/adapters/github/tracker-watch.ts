@@ -1,6 +1,7 @@
-import { isTrackerFailure, type TrackerFailure } from './transport/failure.ts';
+import { isTrackerFailure, type TrackerFailure } from './transport/response.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
-import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND, toRfc3339 } from '#shared/clock.ts';
+import { API_VERSION, type TrackerExchange, type VersionEnd } from './transport/client.ts';
 
 /** Condition of the tracker, by the last calls to it. */
 export type TrackerCondition =
@@ -169,4 +170,25 @@ function failureIn(error: unknown): TrackerFailure | undefined {
 function describe({ kind, status, reason }: TrackerFailure): string {
   const detail = status ?? reason;
   return detail === undefined ? kind : `${kind} (${detail})`;
+}
+
+/** Keeps what the tracker told last about the end of the API version that we speak. */
+export function createVersionNotice(): {
+  note(exchange: Pick<TrackerExchange, 'versionEnd'>): void;
+  /** For people; undefined as long as no end is announced. */
+  text(): string | undefined;
+} {
+  let end: VersionEnd | undefined;
+  return {
+    note: ({ versionEnd }) => {
+      end = versionEnd ?? end;
+    },
+    text: () => end && describeEnd(end),
+  };
+}
+
+function describeEnd({ deprecatedAt, sunsetAt }: VersionEnd): string {
+  const since = deprecatedAt === undefined ? '' : ` as of ${toRfc3339(deprecatedAt)}`;
+  const until = sunsetAt === undefined ? '' : `, and ends at ${toRfc3339(sunsetAt)}`;
+  return `Version ${API_VERSION} of the tracker's API is deprecated${since}${until}.`;
 }

@@ -1,12 +1,11 @@
 import { Webhooks } from '@octokit/webhooks';
 import { z } from 'zod';
-
 import { type TrackerDelivery, type TrackerEvent, unsignedDelivery } from '#leads/lead-tracker.ts';
 import { isRecord, parseTrustedJson } from '#shared/text/json.ts';
-import type { Secret } from '#shared/crypto/secret.ts';
-
+import { Secret } from '#shared/crypto/secret.ts';
 import { isName, issueSchema } from './issue.ts';
 import type { RepositoryName } from './repository.ts';
+import { releaseMemory } from '#shared/bytes.ts';
 
 export type WebhookVerifier = {
   /**
@@ -44,6 +43,31 @@ export function createWebhookVerifier(source: WebhookSource): WebhookVerifier {
       return toTrackerEvent(source, event, parseTrustedJson(text));
     },
   };
+}
+
+/** A large delivery, for a thread. */
+export type VerifyJob = {
+  secrets: readonly string[];
+  name: RepositoryName;
+  repositoryId: number | undefined;
+  delivery: Omit<TrackerDelivery, 'rawBody'> & { rawBody: Uint8Array };
+};
+
+/** As `verify` of `createWebhookVerifier`, in a thread: there bytes arrive without being a `Buffer`. */
+export async function verifyJob(job: VerifyJob): Promise<TrackerEvent> {
+  const { secrets, name, repositoryId, delivery } = job;
+  const { buffer, byteOffset, byteLength } = delivery.rawBody;
+  const verifier = createWebhookVerifier({
+    secrets: secrets.map((secret) => new Secret(secret)),
+    name,
+    repositoryId: () => repositoryId,
+  });
+  try {
+    const rawBody = Buffer.from(buffer, byteOffset, byteLength);
+    return await verifier.verify({ ...delivery, rawBody });
+  } finally {
+    releaseMemory(delivery.rawBody);
+  }
 }
 
 const IGNORED: TrackerEvent = { kind: 'ignored' };

@@ -16,7 +16,7 @@ import { errorFields, type Log } from '#shared/log.ts';
 import { isLoopbackHost } from '#shared/text/address.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 import { isRecord } from '#shared/text/json.ts';
-import { fetchJson, IssuerFailure } from './fetch-json.ts';
+import { readBytes } from '#shared/bytes.ts';
 
 const FRESH_MS = 10 * MINUTE;
 const ATTEMPT_EVERY_MS = 30 * SECOND;
@@ -24,6 +24,7 @@ const USABLE_MS = 24 * HOUR;
 const DISCOVERY_TTL_MS = 24 * HOUR;
 const FETCH_TIMEOUT_MS = 5 * SECOND;
 const KEYS_MAX = 100;
+const RESPONSE_BYTES_MAX = 512 * 1024;
 
 /** The issuer as the source of keys. */
 export type KeySource = {
@@ -253,4 +254,43 @@ function isTrustworthy(text: string): boolean {
   if (!url || url.username !== '' || url.password !== '') return false;
   if (url.protocol === 'https:') return true;
   return url.protocol === 'http:' && isLoopbackHost(url.hostname);
+}
+
+/** Failure of the issuer, in words for an operator; it never holds the response. */
+class IssuerFailure extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'IssuerFailure';
+  }
+}
+
+/**
+ * The JSON of the issuer's response, which must be a 200, at most 512 KiB of it. Redirects are not followed.
+ * @throws {IssuerFailure}
+ */
+export async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
+  try {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      headers: { accept: 'application/json' },
+      signal,
+    });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new IssuerFailure(`It answered ${response.status} in place of 200.`);
+    }
+    const tooLarge = (): Error => new IssuerFailure('Its answer is too large.');
+    const bytes = await readBytes(response.body, RESPONSE_BYTES_MAX, tooLarge);
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    throw toFailure(error, signal);
+  }
+}
+
+function toFailure(error: unknown, signal: AbortSignal): IssuerFailure {
+  if (error instanceof IssuerFailure) return error;
+  if (signal.aborted) return new IssuerFailure('It did not answer in time.', { cause: error });
+  if (error instanceof SyntaxError)
+    return new IssuerFailure('Its answer is not JSON.', { cause: error });
+  return new IssuerFailure('It cannot be reached.', { cause: error });
 }

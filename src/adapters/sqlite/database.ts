@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { existsSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
@@ -6,20 +6,25 @@ import type { Database, Transact } from '#shared/database.ts';
 import { systemCodeOf } from '#shared/errors.ts';
 import { createQueue } from '#shared/resilience/turns.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { type Connection, openConnection } from './connection/connection.ts';
-import { guard, isBusy, translate } from './connection/errors.ts';
-import { createRunner, statementsOn, toStored } from './connection/statements.ts';
+import { type Connection, openConnection } from './connection.ts';
+import { guard, translate } from './errors.ts';
+import { createRunner, statementsOn, toStored } from './statements.ts';
 import { readMigrationState, shippedMigrations } from '../migrations.ts';
-import type { StatementResult } from '../statements.ts';
-import { createTransactions, type EngineTransaction, type InTurn } from '../transaction.ts';
+import {
+  type StatementResult,
+  createTransactions,
+  type EngineTransaction,
+  type InTurn,
+} from '../statements.ts';
 import {
   type Ask,
   CHANGED_ELSEWHERE,
   ChangedElsewhere,
-  createBackend,
+  createLocalWriter,
   type Writer,
-} from './writing/backend.ts';
-import { startWritingThread, type WritingThreadOptions } from './writing/thread.ts';
+  startWritingThread,
+  type WritingThreadOptions,
+} from './writing/writer.ts';
 
 /** Reads on one connection, at once; writes on another one. No reader sees what is not committed. */
 export type SqliteDatabase = Database & { readonly handle: BetterSqlite3.Database };
@@ -36,8 +41,6 @@ const LOCK_WAIT_MS = 5 * SECOND;
  * migrations wait longer: nobody waits for them.
  */
 const SERVICE_READ_WAIT_MS = 100;
-/** Waits for another process's lock in this thread: 1 ms, 2 ms, and then this long each. */
-const LOCK_POLL_MS = 5;
 
 /**
  * Refuses a file that another program began, before anything is opened that would write to it: the mode of the log is
@@ -65,27 +68,7 @@ export function openDatabase(
 ): LocalDatabase {
   const reading = openConnection(path);
   const writing = openConnection(path);
-  writing.waitAtMost(0); // the caller waits, and not in a statement
-  const respond = guard(() => createBackend(writing));
-  const inOrder = createQueue();
-  const ask: Ask = (request) => {
-    const lockWait = request.kind === 'begin' ? lockWaitMs : 0;
-    return inOrder(() => whileBusy(lockWait, () => respond(request)));
-  };
-  const close = async () => guard(() => writing.close());
-  return { ...createDatabase(reading, { ask, close }), writing };
-}
-
-/** Tries again and again while another process writes, without holding up the event loop. */
-async function whileBusy<T>(lockWaitMs: number, work: () => T): Promise<T> {
-  for (let waits = 1; ; waits += 1) {
-    try {
-      return work();
-    } catch (error) {
-      if (!isBusy(error) || waits * LOCK_POLL_MS > lockWaitMs) throw error;
-      await setTimeout(Math.min(waits, LOCK_POLL_MS));
-    }
-  }
+  return { ...createDatabase(reading, createLocalWriter(writing, lockWaitMs)), writing };
 }
 
 /**

@@ -5,8 +5,8 @@ import BetterSqlite3 from 'better-sqlite3';
 import { type Clock, SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { StoreRefusal, unavailable } from '#shared/database.ts';
-import { guard, isBusy } from './connection/errors.ts';
-import { createPrivately } from './connection/store-file.ts';
+import { guard, isBusy } from './errors.ts';
+import { createPrivately } from './connection.ts';
 
 /** A service that is replaced ends within 10 s of its `server.stopDelay`, which is taken to be ours. */
 const WAIT_MS = 15 * SECOND;

@@ -1,10 +1,14 @@
-import { readSpecBody, type ReadSpecBody } from '#catalog/spec/spec-body.ts';
+import { readSpecBody, type ReadSpecBody, type SpecBody } from '#catalog/spec/spec-body.ts';
 import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
-import { readDelivery, type ReadDelivery } from '#partners/read-delivery.ts';
+import {
+  readDelivery,
+  type ReadDelivery,
+  type DeliveredEvent,
+  type DeliveryFields,
+} from '#partners/read-delivery.ts';
 import { transferablesOf } from '#shared/bytes.ts';
 import { type FormPairs, parseFormText } from '#shared/text/form-text.ts';
 import { type JsonRules, parseJsonText } from '#shared/text/json.ts';
-import type * as functions from './body-functions.ts';
 import { isHeavy, refuseThread, type Thread } from './thread.ts';
 
 /**
@@ -27,7 +31,7 @@ export type BodyReaders = {
 const INLINE_FORM_BYTES_MAX = 64 * 1024;
 
 /** All throw `overloaded` when the thread is. What partners send goes before all else that waits. */
-export function createBodyReaders(thread: Thread<typeof functions>): BodyReaders {
+export function createBodyReaders(thread: Thread<typeof bodyFunctions>): BodyReaders {
   return {
     parse: (bytes, rules, signal) =>
       isHeavy(bytes)
@@ -50,3 +54,15 @@ export function createBodyReaders(thread: Thread<typeof functions>): BodyReaders
         : parseFormText(bytes),
   };
 }
+
+/** The functions of the thread. One that reads no YAML goes without its parser. */
+export const bodyFunctions = {
+  parse: ({ bytes, rules }: { bytes: Uint8Array; rules: JsonRules }): unknown =>
+    parseJsonText(bytes, rules),
+  specBody: (bytes: Uint8Array): SpecBody => readSpecBody(bytes),
+  specText: async (text: string): Promise<string> =>
+    (await import('#catalog/spec/spec-text.ts')).readSpecText(text),
+  delivery: ({ bytes, fields }: { bytes: Uint8Array; fields: DeliveryFields }): DeliveredEvent[] =>
+    readDelivery(bytes, fields),
+  form: parseFormText,
+};

@@ -29,7 +29,7 @@ const VERSION_COLUMNS = `${LISTED_COLUMNS}, v.members, v.counts, v.findings`;
 /** Versions with their artifacts. */
 export const VERSIONS = 'catalog_version v JOIN catalog_artifact a ON a.serial = v.artifact_serial';
 
-/** Of `catalog_artifact a`. The plus keeps the plan on SQLite: see `openConnection` in `adapters/sqlite/connection`. */
+/** Of `catalog_artifact a`. The plus keeps the plan on SQLite: see `openConnection` in `adapters/sqlite/connection.ts`. */
 export const OF_ARTIFACT =
   'a.workspace_id = /*sqlite +*/@workspaceId AND a.id_folded = /*sqlite +*/@idFolded';
 

@@ -75,7 +75,7 @@ async function readKeySet(where: string): Promise<unknown> {
 }
 
 async function fetchKeySet(where: string): Promise<unknown> {
-  const { fetchJson } = await import('#adapters/jose/fetch-json.ts');
+  const { fetchJson } = await import('#adapters/jose/key-set.ts');
   return fetchJson(where, AbortSignal.timeout(FETCH_TIMEOUT_MS)).catch((error: unknown) => {
     throw new CommandFailure(`${where} gave no set of keys. ${messageOf(error)}`);
   });

@@ -1,7 +1,7 @@
 /** Typed fields over REST, in the shapes of GitHub's published description. */
 import nock from 'nock';
 import { describe, expect, test } from 'vitest';
-import { readFields } from '#adapters/github/issue-fields.ts';
+import { readFields } from '#adapters/github/repository.ts';
 import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import { API, createParts, ISSUES, REPOSITORY, watchNock, wireRepository } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TrackerFailure, toTrackportError } from '#adapters/github/transport/failure.ts';
+import { TrackerFailure, toTrackportError } from '#adapters/github/transport/response.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import { askTracker, createTrackerWatch } from '#adapters/github/tracker-watch.ts';
 import { createFakeClock } from '../../support/clock.ts';

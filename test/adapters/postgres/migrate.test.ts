@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
+import type { PostgresDatabase } from '#adapters/postgres/database.ts';
 import type { Statements } from '#shared/database.ts';
-import { migrate } from '#adapters/postgres/migrate.ts';
+import { migrate } from '#adapters/postgres/server.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { type Migration, readMigrationState } from '#adapters/migrations.ts';
 import {

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { searchPostgres } from '#catalog/reading/search.ts';
-import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
-import { migrate } from '#adapters/postgres/migrate.ts';
+import type { PostgresDatabase } from '#adapters/postgres/database.ts';
+import { migrate } from '#adapters/postgres/server.ts';
 import { silentLog } from '#shared/log.ts';
 import type { Statements } from '#shared/database.ts';
 import { readDirectoryView } from '#leads/directory/directory-view.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { type LocalDatabase, openDatabase } from '#adapters/sqlite/database.ts';
-import { guard } from '#adapters/sqlite/connection/errors.ts';
+import { guard } from '#adapters/sqlite/errors.ts';
 import { MINUTE } from '#shared/clock.ts';
 import type { Statements } from '#shared/database.ts';
 import { createConsumer } from '#access/consumers/manage-consumers.ts';

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import type * as bodyFunctions from '#adapters/threads/body-functions.ts';
+import type * as bodyFunctions from '#compose/body-thread.ts';
 import { createThread } from '#adapters/threads/thread.ts';
 import { entryUrl } from '#shared/program.ts';
 import { createFakeClock } from '../../support/clock.ts';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { withdrawClaims } from '#leads/claims/claim-leads.ts';
-import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
-import { migrate } from '#adapters/postgres/migrate.ts';
+import type { PostgresDatabase } from '#adapters/postgres/database.ts';
+import { migrate } from '#adapters/postgres/server.ts';
 import { silentLog } from '#shared/log.ts';
 import { createClaims } from '../../support/claims.ts';
 import { describeClaims, type TestClaim } from '../../contract/claims.ts';

@@ -8,7 +8,7 @@ import {
   toInstanceChange,
 } from '#leads/instance-changes/change-log.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
-import { migrate } from '#adapters/postgres/migrate.ts';
+import { migrate } from '#adapters/postgres/server.ts';
 import { silentLog } from '#shared/log.ts';
 import { connectToPostgres, temporaryPostgres } from '../../support/postgres/database.ts';
 import { startPostgres } from '../../support/postgres/server.ts';

@@ -5,7 +5,7 @@ export type Bug = { name: string; file: string; from: string; to: string };
 export const bugs: readonly Bug[] = [
   {
     name: 'an answer before the commit',
-    file: 'src/adapters/transaction.ts',
+    file: 'src/adapters/statements.ts',
     from: '    await committed;\n',
     to: '',
   },

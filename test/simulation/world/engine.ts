@@ -1,6 +1,6 @@
-import { openConnection } from '#adapters/sqlite/connection/connection.ts';
+import { openConnection } from '#adapters/sqlite/connection.ts';
 import { createDatabase } from '#adapters/sqlite/database.ts';
-import { createBackend, type Request } from '#adapters/sqlite/writing/backend.ts';
+import { createBackend, type Request } from '#adapters/sqlite/writing/writer.ts';
 import type { Database, Statements, Tx } from '#shared/database.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 

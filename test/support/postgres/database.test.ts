@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
+import type { PostgresDatabase } from '#adapters/postgres/database.ts';
 import { temporaryPostgres } from './database.ts';
 
 const ARTIFACT = `

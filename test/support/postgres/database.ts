@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
-import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
+import { type PostgresDatabase, openDatabase } from '#adapters/postgres/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import { databasePrefix } from './global-setup.ts';
 import { type RunServer, withDatabase } from './template.ts';

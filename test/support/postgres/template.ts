@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { openDatabase } from '#adapters/postgres/connection/database.ts';
-import { migrate } from '#adapters/postgres/migrate.ts';
+import { openDatabase } from '#adapters/postgres/database.ts';
+import { migrate } from '#adapters/postgres/server.ts';
 import { silentLog } from '#shared/log.ts';
 
 /** A server for many tests: its address, and the name of a database with the newest schema and nothing in it. */

@@ -1,7 +1,7 @@
 /** The writing thread, with a way in for tests: see `disturbWriter`. */
 import { BroadcastChannel, workerData } from 'node:worker_threads';
-import type { Connection } from '#adapters/sqlite/connection/connection.ts';
-import type { ThreadOptions } from '#adapters/sqlite/writing/thread.ts';
+import type { Connection } from '#adapters/sqlite/connection.ts';
+import type { ThreadOptions } from '#adapters/sqlite/writing/writer.ts';
 import { channelOf, CRASH, type Disturbance } from './channel.ts';
 
 const options = workerData as ThreadOptions;

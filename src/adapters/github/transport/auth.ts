@@ -3,8 +3,13 @@ import { z } from 'zod';
 import type { Clock } from '#shared/clock.ts';
 import { normalizePrivateKey, type Secret } from '#shared/crypto/secret.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
-import { failureOf, fetchBounded, readRejection, transportFailure } from './response.ts';
-import { TrackerFailure } from './failure.ts';
+import {
+  failureOf,
+  fetchBounded,
+  readRejection,
+  transportFailure,
+  TrackerFailure,
+} from './response.ts';
 
 export type TrackerCredential = { token: Secret } | AppCredential;
 

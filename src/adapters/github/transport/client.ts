@@ -10,9 +10,11 @@ import {
   noOctokitLog,
   type TrackerCredential,
 } from './auth.ts';
-import { isTrackerFailure, TrackerFailure, type TrackerFailureKind } from './failure.ts';
-import { createRateLimits, type Headers } from './rate-limits.ts';
 import {
+  isTrackerFailure,
+  TrackerFailure,
+  type TrackerFailureKind,
+  type Headers,
   failureOf,
   fetchBounded,
   graphqlSaysLimited,
@@ -23,6 +25,7 @@ import {
   saysLimited,
   transportFailure,
 } from './response.ts';
+import { createRateLimits } from './rate-limits.ts';
 
 /** @see https://docs.github.com/en/rest/about-the-rest-api/api-versions */
 export const API_VERSION = '2022-11-28';

@@ -2,15 +2,11 @@ import { type Clock, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
 
-import { TrackerFailure } from './failure.ts';
+import { type Headers, retryAfterMs, TrackerFailure } from './response.ts';
 
-const RETRY_AFTER_MAX_MS = 24 * HOUR;
 const WINDOW_MS = HOUR;
 /** Waits after refusals in a row that name no time. */
 const THROTTLES = doublingSchedule(MINUTE, 16 * MINUTE);
-
-/** Response headers by lower-case name. */
-export type Headers = Readonly<Record<string, string | number | undefined>>;
 
 /** A response with the signs of its limits. */
 type ObservedResponse = {
@@ -94,14 +90,6 @@ function isLimitRefusal({ status, headers, saysLimited }: ObservedResponse): boo
   if (status !== 403) return saysLimited && status < 300;
   if (headers['retry-after'] !== undefined) return true;
   return numberOf(headers['x-ratelimit-remaining']) === 0 || saysLimited;
-}
-
-/** Milliseconds named by `Retry-After` (RFC 9110 §10.2.3), at most a day. */
-export function retryAfterMs(headers: Headers, now: number): number | undefined {
-  const text = headers['retry-after']?.toString().trim();
-  if (text === undefined || text === '') return undefined;
-  const ms = /^\d+$/.test(text) ? Number(text) * SECOND : Date.parse(text) - now;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, SECOND), RETRY_AFTER_MAX_MS);
 }
 
 /** No window is longer than an hour, whatever is named: nobody shall wait for that. */

@@ -1,10 +1,91 @@
+/** The meaning of a response of the tracker: a failure, a list that goes on, or data of a shape. */
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { SECOND } from '#shared/clock.ts';
-import { causesOf, systemCodeOf } from '#shared/errors.ts';
+import { HOUR, SECOND } from '#shared/clock.ts';
+import { causesOf, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import { readBytes } from '#shared/bytes.ts';
-import { TrackerFailure, type TrackerFailureKind } from './failure.ts';
-import { type Headers, retryAfterMs } from './rate-limits.ts';
+import type { TrackerCause } from '#shared/outcomes/tracker-causes.ts';
+
+/**
+ * Kinds of failed requests to the tracker.
+ *
+ * - `timeout`: the deadline passed. `network`: no response, or it broke off.
+ * - `limited`: a rate limit is in force; nothing was done.
+ * - `unauthorized`: the credential is refused (401), also after it was renewed.
+ * - `forbidden`: the credential may not do this (403), or the repository is blocked (451).
+ * - `missing`: 404 or 410. `moved`: any redirect; it is never followed.
+ * - `invalid`: another 4xx: the tracker understood and refused.
+ * - `server`: 5xx. `nonsense`: a success that cannot be understood.
+ * - `numbered-pages`: a list that goes on by page numbers alone, without a cursor.
+ * - `version-retired`: the tracker does not take our version of its API any more.
+ * - `repository-missing`, `issues-disabled`: found out by asking for the repository itself.
+ */
+export type TrackerFailureKind = TrackerCause;
+
+type TrackerFailureOptions = {
+  /** HTTP status, when there was a response. */
+  status?: number;
+  /** Whole seconds until the tracker takes requests again. */
+  retryAfterSeconds?: number;
+  /** Code of the socket's error, such as `ECONNRESET`. */
+  reason?: string;
+  /** Names of parameters of the request that the refusal names. */
+  refusedNames?: readonly string[];
+};
+
+/**
+ * A request that failed. It never carries the tracker's message or body, nor its own: those hold
+ * HTML pages, addresses and personal data.
+ */
+export class TrackerFailure extends Error {
+  readonly kind: TrackerFailureKind;
+  /** `kind`, for logs. */
+  readonly code: TrackerFailureKind;
+  readonly status: number | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly reason: string | undefined;
+  readonly refusedNames: readonly string[];
+
+  constructor(kind: TrackerFailureKind, options: TrackerFailureOptions = {}) {
+    super(`the tracker call failed: ${kind}`);
+    this.name = 'TrackerFailure';
+    this.kind = kind;
+    this.code = kind;
+    this.status = options.status;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.reason = options.reason;
+    this.refusedNames = options.refusedNames ?? [];
+  }
+}
+
+/** True for a `TrackerFailure`, of the given kind when one is named. Accepts anything. */
+export function isTrackerFailure(
+  value: unknown,
+  kind?: TrackerFailureKind,
+): value is TrackerFailure {
+  return value instanceof TrackerFailure && (kind === undefined || value.kind === kind);
+}
+
+const DETAILS = {
+  nonsense: 'The issue tracker answered something that cannot be understood.',
+  'numbered-pages':
+    'The issue tracker pages its lists by number alone: its Link header has page=, and no cursor (after=). Numbers shift while a list is read, so leads would be missed. Tell the operator to run `trackport doctor`.',
+};
+
+/**
+ * Translates a failed request for the layers above: `tracker-failed` for `nonsense` and
+ * `numbered-pages`, `tracker-unavailable` for every other `TrackerFailure`. Other errors are bugs and pass unchanged.
+ */
+export function toTrackportError(error: unknown): unknown {
+  if (!isTrackerFailure(error)) return error;
+  if (error.kind === 'nonsense' || error.kind === 'numbered-pages')
+    return new TrackportError('tracker-failed', { detail: DETAILS[error.kind], cause: error });
+  return new TrackportError('tracker-unavailable', {
+    detail: 'The issue tracker cannot be used right now. Try again later.',
+    cause: error,
+    retryAfterSeconds: error.retryAfterSeconds,
+  });
+}
 
 /** A longer response is put together, decoded and parsed with a turn of the event loop for others between. */
 const ONE_TURN_BYTES_MAX = 1024 * 1024;
@@ -41,6 +122,9 @@ async function firstBytes(body: AsyncIterable<Uint8Array>): Promise<Buffer<Array
   }
   return Buffer.from(Buffer.concat(chunks).subarray(0, ERROR_BYTES_MAX));
 }
+
+/** Response headers by lower-case name. */
+export type Headers = Readonly<Record<string, string | number | undefined>>;
 
 /** A response that Octokit throws: 304 and everything from 400 up. */
 export type Rejection = { status: number; headers: Headers; data: unknown };
@@ -96,6 +180,16 @@ function kindOf(status: number): TrackerFailureKind {
   };
   if (kinds[status]) return kinds[status];
   return status >= 400 ? 'invalid' : 'moved';
+}
+
+const RETRY_AFTER_MAX_MS = 24 * HOUR;
+
+/** Milliseconds named by `Retry-After` (RFC 9110 §10.2.3), at most a day. */
+export function retryAfterMs(headers: Headers, now: number): number | undefined {
+  const text = headers['retry-after']?.toString().trim();
+  if (text === undefined || text === '') return undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) * SECOND : Date.parse(text) - now;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, SECOND), RETRY_AFTER_MAX_MS);
 }
 
 /**
@@ -172,7 +266,7 @@ export function graphqlSaysLimited(text: string): boolean {
 }
 
 /** Continuation of a list, as its `Link` header tells. */
-export type Continuation =
+type Continuation =
   | { kind: 'end' }
   | { kind: 'next'; after: string }
   /** There is a next page, but no cursor to ask for it. */

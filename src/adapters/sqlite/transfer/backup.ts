@@ -6,8 +6,8 @@ import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import { readMigrationState, shippedMigrations } from '../../migrations.ts';
 import { unavailable } from '#shared/database.ts';
-import { guard } from '../connection/errors.ts';
-import { createRunner, statementsOn } from '../connection/statements.ts';
+import { guard } from '../errors.ts';
+import { createRunner, statementsOn } from '../statements.ts';
 import { openDraft } from './draft.ts';
 import { type BackupOrigin, countRows, type TableDigest, writeManifest } from './tables.ts';
 

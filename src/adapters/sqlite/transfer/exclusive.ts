@@ -2,11 +2,11 @@ import { existsSync, realpathSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { refuseOtherSchema, shippedMigrations } from '../../migrations.ts';
 import { type Tx, unavailable } from '#shared/database.ts';
-import { createPrivately } from '../connection/store-file.ts';
+import { createPrivately } from '../connection.ts';
 import { refuseOtherFile } from '../database.ts';
-import { guard, isBusy } from '../connection/errors.ts';
-import { createRunner, statementsOn } from '../connection/statements.ts';
-import { refuseUnlessEmpty } from '../../transfer/tables.ts';
+import { guard, isBusy } from '../errors.ts';
+import { createRunner, statementsOn } from '../statements.ts';
+import { refuseUnlessEmpty } from '../../copy-tables.ts';
 import { lockForCommand } from '../service-lock.ts';
 import { openDraft, removeSidecars } from './draft.ts';
 

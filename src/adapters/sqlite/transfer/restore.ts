@@ -6,7 +6,7 @@ import type { OnProgress } from '#shared/progress.ts';
 import { applyMigrations, type Migration, shippedMigrations } from '../../migrations.ts';
 import { StoreRefusal } from '#shared/database.ts';
 import { openDatabase } from '../database.ts';
-import { guard } from '../connection/errors.ts';
+import { guard } from '../errors.ts';
 import { replaceEmpty } from './exclusive.ts';
 import { type BackupOrigin, dropManifest, findAltered, readManifest } from './tables.ts';
 

@@ -2,10 +2,15 @@
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { SECOND } from '#shared/clock.ts';
-import { type Connection, openConnection } from '../connection/connection.ts';
-import { isDiskFailure } from '../connection/errors.ts';
-import { type Response, type ThreadOptions, toErrorData } from './thread.ts';
-import { createBackend, type Request } from './backend.ts';
+import { type Connection, openConnection } from '../connection.ts';
+import { isDiskFailure } from '../errors.ts';
+import {
+  type Response,
+  type ThreadOptions,
+  toErrorData,
+  createBackend,
+  type Request,
+} from './writer.ts';
 
 /** The write-ahead log is moved into the database after so many commits or bytes more, behind the responses. */
 const LOG_COMMITS = 200;

@@ -1,7 +1,13 @@
 import type { Command } from 'commander';
 import type { SpecChecks } from '#catalog/import/import-draft.ts';
 import { importFiles, type ImportReport } from '#catalog/import/import-files.ts';
-import { type ImportTarget, TargetFailure } from '#catalog/import/import-target.ts';
+import {
+  type ImportServer,
+  type ImportTarget,
+  TargetFailure,
+  type TokenSource,
+} from '#catalog/import/import-target.ts';
+import type { Clock } from '#shared/clock.ts';
 import {
   CommandFailure,
   type ConfigOptions,
@@ -88,9 +94,18 @@ export async function importByCommand(
   if (config !== undefined)
     throw new UsageError('--config does not go with catalog import: nothing of it would be used.');
   const files = withIds(listImportFiles(command.args[0] ?? '', options.exclude), settings.ids);
-  const { createTokens } = await import('#adapters/openid-client/renewed-tokens.ts');
-  const target = createServerTarget(server, await createTokens(credential, context.clock));
+  const target = createServerTarget(server, await tokensOf(credential, context.clock));
   await run(context, { files, settings, server, importer: { judge, target } });
+}
+
+/** The given token; or those of a client, and only then is loaded what asks an issuer. */
+async function tokensOf(
+  credential: ImportServer['credential'],
+  clock: Clock,
+): Promise<TokenSource> {
+  if (credential.kind === 'token') return { token: async () => credential.token.reveal() };
+  const { createMachineTokens } = await import('#adapters/openid-client/machine-tokens.ts');
+  return createMachineTokens(credential, clock);
 }
 
 type Run = {

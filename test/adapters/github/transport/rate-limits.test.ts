@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { createRateLimits, type Headers } from '#adapters/github/transport/rate-limits.ts';
+import { createRateLimits } from '#adapters/github/transport/rate-limits.ts';
+import type { Headers } from '#adapters/github/transport/response.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 

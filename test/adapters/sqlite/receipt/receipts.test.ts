@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
+import { toSqlite } from '#adapters/sqlite/statements.ts';
 import { receiptConditions, type ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
 import { describeReceipts } from '../../../contract/receipts.ts';
 import {

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openThreadedDatabase, type SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { receiptsIn } from '../../../support/partners.ts';
-import { startWritingThread } from '#adapters/sqlite/writing/thread.ts';
+import { startWritingThread } from '#adapters/sqlite/writing/writer.ts';
 import type { ConsumerId } from '#access/consumers/consumer.ts';
 import type { NewReceipt } from '#partners/intake/new-receipt.ts';
 import { newUuid } from '#shared/ids.ts';

@@ -1,7 +1,7 @@
 /** Runs statements for a thread that waits for them meanwhile. */
 import { type MessagePort, workerData } from 'node:worker_threads';
 import pg from 'pg';
-import { types } from '#adapters/postgres/connection/statement.ts';
+import { types } from '#adapters/postgres/pool.ts';
 import type { Asked } from './asking.ts';
 
 const { port, answered } = workerData as { port: MessagePort; answered: Int32Array };

@@ -1,4 +1,4 @@
-import { openDatabase } from '#adapters/postgres/connection/database.ts';
+import { openDatabase } from '#adapters/postgres/database.ts';
 import { searchPostgres } from '#catalog/reading/search.ts';
 import { advisoryLocks } from '#shared/sql.ts';
 import { type RunServer, withDatabase } from '../../../support/postgres/template.ts';

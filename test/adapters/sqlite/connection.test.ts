@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Connection, openConnection } from '#adapters/sqlite/connection/connection.ts';
+import { type Connection, openConnection } from '#adapters/sqlite/connection.ts';
 import { lockForCommand } from '#adapters/sqlite/service-lock.ts';
-import { temporaryFolder } from '../../../support/folder.ts';
+import { temporaryFolder } from '../../support/folder.ts';
 
 type Handle = Connection['handle'];
 

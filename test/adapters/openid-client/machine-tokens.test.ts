@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { createMachineTokens } from '#adapters/openid-client/client-credentials.ts';
+import { createTokenRequest } from '#adapters/openid-client/machine-tokens.ts';
 import { startIssuer } from '#sandbox/issuer/issuer.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 
@@ -14,7 +14,7 @@ test('a real issuer gives a client a token with the scopes it asks for, each tim
   const issuer = await startIssuer();
   onTestFinished(() => issuer.close());
   const { clientId, clientSecret } = issuer.machine;
-  const request = createMachineTokens({
+  const request = createTokenRequest({
     issuer: issuer.url,
     clientId,
     clientSecret: new Secret(clientSecret),
@@ -35,9 +35,7 @@ test.each([
   const secret = 'wrong-secret';
   const clientSecret = new Secret(secret);
   const client = { issuer: issuer.url, clientId: 'sandbox-machine', clientSecret, scope: 'a' };
-  const failed = await createMachineTokens({ ...client, ...facts })().catch(
-    (error: Error) => error,
-  );
+  const failed = await createTokenRequest({ ...client, ...facts })().catch((error: Error) => error);
   expect(failed).toMatchObject({
     name: 'TargetFailure',
     message: expect.stringContaining(message),
@@ -71,6 +69,6 @@ test.each([
   const { port } = server.address() as AddressInfo;
   const clientSecret = new Secret('very-secret');
   const client = { issuer: `http://127.0.0.1:${port}`, clientId: 'c', clientSecret, scope: 'a' };
-  expect(await createMachineTokens(client)()).toEqual({ token: 'a' });
+  expect(await createTokenRequest(client)()).toEqual({ token: 'a' });
   expect(seen).toEqual([shown]);
 });

@@ -1,19 +1,19 @@
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
+import { type PostgresDatabase, openDatabase } from '#adapters/postgres/database.ts';
 import type { Statements, Tx } from '#shared/database.ts';
 import { createWriteCheck } from '#adapters/write-check.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { advisoryLocks } from '#shared/sql.ts';
-import { createFakeClock } from '../../../support/clock.ts';
+import { createFakeClock } from '../../support/clock.ts';
 import {
   connectToPostgres,
   emptyPostgres,
   migratedPostgres,
   temporaryPostgres,
-} from '../../../support/postgres/database.ts';
-import { startPostgres } from '../../../support/postgres/server.ts';
+} from '../../support/postgres/database.ts';
+import { startPostgres } from '../../support/postgres/server.ts';
 
 const unavailable = { code: 'store-unavailable', retryAfterSeconds: 1 };
 

@@ -4,7 +4,6 @@ import pg from 'pg';
 import { SECOND, systemClock } from '#shared/clock.ts';
 import { unavailable } from '#shared/database.ts';
 import { codeOf } from './errors.ts';
-import { types } from './statement.ts';
 
 export type PoolOptions = {
   /** `postgres://user:password@host:port/database`. */
@@ -160,3 +159,15 @@ async function areApart(one: pg.ClientBase, other: pg.ClientBase): Promise<boole
 async function processOf(client: pg.ClientBase): Promise<number | undefined> {
   return (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
 }
+
+const INT8 = 20;
+const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
+
+/** Instants and counts are numbers; JSON stays text, as it is read by whoever stored it. */
+export const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    if (oid === INT8) return Number;
+    if (JSON_TYPES.has(oid)) return (text: string) => text;
+    return pg.types.getTypeParser(oid, format);
+  }) as typeof pg.types.getTypeParser,
+};

@@ -1,8 +1,8 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { refuseMountedFile } from '#adapters/sqlite/connection/store-file.ts';
-import { temporaryFolder } from '../../../support/folder.ts';
+import { refuseMountedFile } from '#adapters/sqlite/connection.ts';
+import { temporaryFolder } from '../../support/folder.ts';
 
 function makeFile(): string {
   const file = path.join(temporaryFolder(), 'my store.db');

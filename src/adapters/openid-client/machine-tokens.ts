@@ -1,4 +1,4 @@
-/** An access token for a machine, by the client credentials grant (RFC 6749 §4.4) at an issuer found by discovery. */
+/** Access tokens for a machine, by the client credentials grant (RFC 6749 §4.4) at an issuer found by discovery. */
 import {
   allowInsecureRequests,
   clientCredentialsGrant,
@@ -6,22 +6,48 @@ import {
   customFetch,
   discovery,
 } from 'openid-client';
-
-import { type MachineClient, TargetFailure } from '#catalog/import/import-target.ts';
-import { SECOND } from '#shared/clock.ts';
-
+import {
+  type MachineClient,
+  TargetFailure,
+  type TokenSource,
+} from '#catalog/import/import-target.ts';
+import { SECOND, type Clock } from '#shared/clock.ts';
 import { clientAuthOf, createBoundedFetch, toSignInFailure } from './requests.ts';
 
 const REQUEST_TIMEOUT_SECONDS = 15;
+/** A token that is used up while a request is under way is renewed after its 401. */
+const RENEW_BEFORE_END_MS = 30 * SECOND;
+
+/** Tokens of a client, renewed before they end. */
+export function createMachineTokens(
+  client: MachineClient,
+  clock: Pick<Clock, 'monotonicMs'>,
+): TokenSource {
+  const request = createTokenRequest(client);
+  let current: { token: string; goodUntil: number } | undefined;
+  return {
+    token: async () => {
+      if (!current || clock.monotonicMs() >= current.goodUntil) {
+        const { token, lifetimeMs = Infinity } = await request();
+        const spareMs = Math.min(RENEW_BEFORE_END_MS, lifetimeMs / 2);
+        current = { token, goodUntil: clock.monotonicMs() + lifetimeMs - spareMs };
+      }
+      return current.token;
+    },
+    renew: () => {
+      current = undefined;
+    },
+  };
+}
 
 /** `lifetimeMs` is absent where the issuer does not tell it. */
-export type MachineToken = { token: string; lifetimeMs?: number };
+type MachineToken = { token: string; lifetimeMs?: number };
 
 /**
  * Requests tokens for one client. The issuer is looked up once.
  * @throws {TargetFailure} when the issuer cannot be used, or refuses
  */
-export function createMachineTokens(client: MachineClient): () => Promise<MachineToken> {
+export function createTokenRequest(client: MachineClient): () => Promise<MachineToken> {
   let configured: Promise<Configuration> | undefined;
   return async () => {
     try {

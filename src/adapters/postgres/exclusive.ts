@@ -1,10 +1,10 @@
 import { SECOND } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import { refuseOtherSchema, shippedMigrations } from '../../migrations.ts';
-import { refuseUnlessEmpty } from '../../transfer/tables.ts';
+import { refuseOtherSchema, shippedMigrations } from '../migrations.ts';
+import { refuseUnlessEmpty } from '../copy-tables.ts';
 import { type Statements, type Tx, unavailable } from '#shared/database.ts';
-import { type PostgresDatabase, openDatabase } from '../connection/database.ts';
-import { migrate } from '../migrate.ts';
+import { type PostgresDatabase, openDatabase } from './database.ts';
+import { migrate } from './server.ts';
 
 /** The other store may keep the transaction waiting for as long as this. */
 const IDLE_MAX_MS = 3600 * SECOND;

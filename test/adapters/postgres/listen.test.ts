@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { temporaryPostgres } from '../../../support/postgres/database.ts';
+import { temporaryPostgres } from '../../support/postgres/database.ts';
 
 test('all who listen share one connection, and each hears its own channel', async () => {
   const database = await temporaryPostgres();

@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createVersionReader } from '#adapters/postgres/connection/database.ts';
+import { createVersionReader } from '#adapters/postgres/database.ts';
 
 /** A server that responds when told to, with the snapshot it is given. */
 function createServer() {

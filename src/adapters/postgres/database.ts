@@ -1,18 +1,21 @@
-import type pg from 'pg';
-import { DAY } from '#shared/clock.ts';
+import pg from 'pg';
+import { sha256Hex } from '#shared/crypto/hash.ts';
+import { DAY, SECOND, sleepUntilAborted, systemClock } from '#shared/clock.ts';
 import { createQueue } from '#shared/resilience/turns.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { type Database, type Statements, type Values, withoutWarning } from '#shared/database.ts';
-import { advisoryLocks, SERVER_IDENTITY, toCamelCase, toRecords } from '#shared/sql.ts';
+import { advisoryLocks, PARAMETER, SERVER_IDENTITY, toCamelCase, toRecords } from '#shared/sql.ts';
 import {
   createStatements,
   parametersOf,
+  PREPARED_MAX,
   type StatementRequest,
   type StatementResult,
   valueOf,
-} from '../../statements.ts';
+  createTransactions,
+  type EngineTransaction,
+} from '../statements.ts';
 import { guard, isConnectionLost, isRetryable } from './errors.ts';
-import { createListening } from './listen.ts';
 import {
   clientOf,
   openPool,
@@ -20,8 +23,7 @@ import {
   type PoolOptions,
   refuseSharedConnections,
 } from './pool.ts';
-import { createStatementReader, type Statement } from './statement.ts';
-import { createTransactions, type EngineTransaction } from '../../transaction.ts';
+import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
 
 /** A pool of connections to one PostgreSQL database. */
 export type PostgresDatabase = Database & {
@@ -141,6 +143,39 @@ function toResult({ fields = [], rows = [], rowCount }: Partial<Result>): Statem
   };
 }
 
+/** A statement as the server takes it. */
+type Statement = {
+  /** Under which the server keeps it prepared; undefined: it does not. */
+  name?: string;
+  /** With `$1`, `$2`, … */
+  text: string;
+};
+
+/** 96 bits of a hash: a name is sent with every run of its statement. */
+const NAME_LENGTH = 24;
+
+/**
+ * Reads statements with named parameters, as every SQL text here is written, and names those that
+ * are worth preparing. The name follows from the text: whoever prepared it, no other statement has it.
+ */
+function createStatementReader(): (sql: string) => Statement {
+  const known = new Map<string, Statement>();
+  return (sql) => {
+    const before = known.get(sql);
+    if (before) return before;
+    const text = numbered(sql);
+    if (known.size >= PREPARED_MAX) return { text };
+    const prepared = { text, name: `trackport_${sha256Hex(text).slice(0, NAME_LENGTH)}` };
+    known.set(sql, prepared);
+    return prepared;
+  };
+}
+
+function numbered(sql: string): string {
+  const names = parametersOf(sql);
+  return sql.replaceAll(PARAMETER, (_match, name: string) => `$${names.indexOf(name) + 1}`);
+}
+
 /**
  * Two snapshots that read the same of one origin see the same data.
  * @see https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
@@ -161,4 +196,92 @@ export function createVersionReader(db: Pick<Statements, 'get'>): () => Promise<
     seen = row?.snapshot;
     return version;
   });
+}
+
+const WAITS = doublingSchedule(SECOND / 10, 10 * SECOND);
+/** A connection that the network cut off says nothing: it is asked now and then. */
+const ASK_EVERY_MS = 30 * SECOND;
+const END_WITHIN_MS = SECOND;
+
+/** Somebody notified the channel, or may have: `onNotified` is also called each time a connection begins to hear it. */
+type Listener = { channel: string; onNotified: () => void };
+
+/** Those who listen now, on one connection; `joined` wakes it when one more does. */
+type Audience = {
+  config: pg.ClientConfig;
+  listeners: Set<Listener>;
+  joined: AbortController;
+};
+
+/**
+ * Listens for everybody on one connection of its own, which is there while anybody does, and makes another one
+ * whenever it breaks. What is notified in between is lost; `onNotified` is called after it. `config`: how to connect.
+ */
+function createListening(config: pg.ClientConfig): Database['listen'] {
+  const joined = new AbortController();
+  const audience: Audience = { config, listeners: new Set(), joined };
+  let listening: { closing: AbortController; ended: Promise<void> } | undefined;
+  const begin = () => {
+    const closing = new AbortController();
+    return { closing, ended: keepHearing(audience, closing.signal) };
+  };
+  return (channel, onNotified) => {
+    const listener = { channel, onNotified };
+    audience.listeners.add(listener);
+    audience.joined.abort();
+    const heard = (listening ??= begin());
+    return {
+      close: async () => {
+        audience.listeners.delete(listener);
+        if (audience.listeners.size > 0) return;
+        if (listening === heard) listening = undefined;
+        heard.closing.abort();
+        await heard.ended;
+      },
+    };
+  };
+}
+
+async function keepHearing(audience: Audience, closing: AbortSignal): Promise<void> {
+  let failures = 0;
+  const onHeard = (): void => {
+    failures = 0;
+  };
+  while (!closing.aborted) {
+    await hear(audience, onHeard, closing).catch(() => undefined);
+    failures += 1;
+    await sleepUntilAborted(systemClock, waitMsAfter(WAITS, failures), closing);
+  }
+}
+
+/** Resolves or rejects when the connection is of no use any more. */
+async function hear(audience: Audience, onHeard: () => void, closing: AbortSignal): Promise<void> {
+  const client = new pg.Client(audience.config);
+  const ended = new AbortController();
+  for (const event of ['end', 'error'] as const) client.on(event, () => ended.abort());
+  client.on('notification', (notified) => {
+    for (const { channel, onNotified } of audience.listeners)
+      if (channel === notified.channel) onNotified();
+  });
+  try {
+    await client.connect();
+    const over = AbortSignal.any([ended.signal, closing]);
+    const heard = new WeakSet<Listener>();
+    while (!over.aborted) {
+      audience.joined = new AbortController();
+      const listeners = [...audience.listeners];
+      await client.query(listeners.map(({ channel }) => `LISTEN ${channel}`).join('; '));
+      onHeard();
+      for (const one of listeners) if (!heard.has(one)) one.onNotified();
+      for (const one of listeners) heard.add(one);
+      await sleepUntilAborted(
+        systemClock,
+        ASK_EVERY_MS,
+        AbortSignal.any([over, audience.joined.signal]),
+      );
+    }
+  } finally {
+    const left = client.end().catch(() => undefined);
+    await Promise.race([left, systemClock.sleep(END_WITHIN_MS, { unref: true })]);
+  }
 }

@@ -4,8 +4,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openDatabase } from '#adapters/postgres/connection/database.ts';
-import { clientOf } from '#adapters/postgres/connection/pool.ts';
+import { openDatabase } from '#adapters/postgres/database.ts';
+import { clientOf } from '#adapters/postgres/pool.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { storeError } from '#compose/start-error.ts';
 

@@ -1,14 +1,14 @@
 /** The server gives the store's user fewer connections than its pool may have. */
 import { expect, onTestFinished, test } from 'vitest';
-import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
+import { type PostgresDatabase, openDatabase } from '#adapters/postgres/database.ts';
 import type { Statements } from '#shared/database.ts';
 import { newUuid } from '#shared/ids.ts';
-import { eventually } from '../../../support/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import {
   cleanPostgres,
   connectToPostgres,
   emptyPostgres,
-} from '../../../support/postgres/database.ts';
+} from '../../support/postgres/database.ts';
 
 const unavailable = { code: 'store-unavailable', retryAfterSeconds: 1 };
 

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
+import { type PostgresDatabase, openDatabase } from '#adapters/postgres/database.ts';
 import {
   connectToPostgres,
   emptyPostgres,
   type TestDatabase,
-} from '../../../support/postgres/database.ts';
+} from '../../support/postgres/database.ts';
 
 /** A connection to the server, and the client that has it at the moment. */
 type Server = { socket: Socket; client: Client | undefined };

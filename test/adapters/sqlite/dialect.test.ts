@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
+import { toSqlite } from '#adapters/sqlite/statements.ts';
 import { toRecords } from '#shared/sql.ts';
-import { temporaryDatabase } from '../../../support/stores.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
 
 test.each([
   ['SELECT @a::text IS NULL, @b::text[]', 'SELECT @a IS NULL, @b'],
