@@ -96,13 +96,11 @@ function toCell(value: unknown): unknown {
   return typeof value === 'boolean' ? Number(value) : value;
 }
 
-type Rule = readonly [pattern: RegExp, replacement: string];
-
 /**
  * A comment that begins with `sqlite` is for this engine alone: an index that has to be used, a plus that
  * keeps a plan. So is the latter half of what `either` gives. One writer at a time needs no locks of rows.
  */
-const RULES: readonly Rule[] = [
+const RULES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\/\*postgres\*\/.*?\/\*sqlite (.*?)\*\//gs, '$1'],
   [/\/\*sqlite (.*?)\*\//gs, '$1'],
   [/\bFOR (?:NO KEY )?(?:UPDATE|KEY SHARE)(?: OF \w+)?(?: SKIP LOCKED)?/g, ''],

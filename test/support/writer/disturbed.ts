@@ -1,11 +1,9 @@
 /** The writing thread, with a way in for tests: see `disturbWriter`. */
 import { BroadcastChannel, workerData } from 'node:worker_threads';
 import type { Connection } from '#adapters/sqlite/connection.ts';
-import type { ThreadOptions } from '#adapters/sqlite/writing/writer.ts';
 import { channelOf, CRASH, type Disturbance } from './channel.ts';
 
-const options = workerData as ThreadOptions;
-const channel = new BroadcastChannel(channelOf(options.path));
+const channel = new BroadcastChannel(channelOf(workerData as string));
 channel.unref();
 let connection: Connection | undefined;
 channel.addEventListener('message', (event) => {

@@ -4,13 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { SECOND } from '#shared/clock.ts';
 import { type Connection, openConnection } from '../connection.ts';
 import { isDiskFailure } from '../errors.ts';
-import {
-  type Response,
-  type ThreadOptions,
-  toErrorData,
-  createBackend,
-  type Request,
-} from './writer.ts';
+import { type Response, toErrorData, createBackend, type Request } from './writer.ts';
 
 /** The write-ahead log is moved into the database after so many commits or bytes more, behind the responses. */
 const LOG_COMMITS = 200;
@@ -18,7 +12,7 @@ const LOG_BYTES = 16 * 1024 * 1024;
 /** Wait of a transaction for another process's lock, and of its caller with it. */
 const LOCK_WAIT_MS = SECOND;
 
-function openForRequests({ path }: ThreadOptions): Connection {
+function openForRequests(path: string): Connection {
   const connection = openConnection(path);
   connection.waitAtMost(LOCK_WAIT_MS);
   connection.handle.pragma('wal_autocheckpoint = 0'); // SQLite tells nobody when one fails
@@ -64,4 +58,4 @@ function createCheckpoint(connection: Connection, log: string): () => void {
   };
 }
 
-export const connection = openForRequests(workerData as ThreadOptions);
+export const connection = openForRequests(workerData as string);

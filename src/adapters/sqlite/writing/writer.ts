@@ -104,18 +104,15 @@ async function whileBusy<T>(lockWaitMs: number, work: () => T): Promise<T> {
   }
 }
 
-export type ThreadOptions = {
-  /** The SQLite file. */
-  path: string;
-};
-
 /** To the first request that has none yet. */
 export type Response = { value: unknown } | { error: ErrorData };
 
 /** An error as data. */
 type ErrorData = { name: string; message: string; stack: string; code?: string };
 
-export type WritingThreadOptions = ThreadOptions & {
+export type WritingThreadOptions = {
+  /** The SQLite file. */
+  path: string;
   /**
    * The thread has ended by itself, or could not open the store. What was asked for may be written or not, and nobody
    * will ever say: the process must end.
@@ -127,9 +124,9 @@ export type WritingThreadOptions = ThreadOptions & {
 const HEAP_LIMITS = { maxYoungGenerationSizeMb: 4 };
 
 /** Starts the thread that owns the connection that writes, so that the event loop waits for no disk and no lock. */
-export function startWritingThread({ onCrash, ...workerData }: WritingThreadOptions): Writer {
+export function startWritingThread({ path, onCrash }: WritingThreadOptions): Writer {
   const worker = new Worker(entryUrl('adapters/sqlite/writing/thread-main'), {
-    workerData: workerData satisfies ThreadOptions,
+    workerData: path,
     resourceLimits: HEAP_LIMITS,
     execArgv: ['--enable-source-maps'],
   });
