@@ -27,7 +27,7 @@ import {
   createOutcomeReporter,
   type OutcomeCounter,
   type OutcomeReporter,
-} from './receipts/report-outcomes.ts';
+} from './worker/settle-event.ts';
 import { createSilenceWatch, type Hearing, readSilences } from './silence.ts';
 import type { Traffic } from './traffic.ts';
 import {

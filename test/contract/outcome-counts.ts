@@ -3,7 +3,7 @@ import { sha256 } from '#shared/crypto/hash.ts';
 import { countOutcomes } from '#partners/receipts/recent-outcomes.ts';
 import { outcomes } from '#partners/receipts/receipt.ts';
 import type { NewReceipt } from '#partners/intake/new-receipt.ts';
-import { acknowledge } from '#partners/receipts/replay-receipts.ts';
+import { acknowledge } from '#partners/receipts/receipts.ts';
 import type { Database } from '#shared/database.ts';
 import { type ReceiptScope } from '../support/partners.ts';
 

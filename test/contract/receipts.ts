@@ -2,16 +2,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';
-import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
-import { type ReceiptScope } from '../support/partners.ts';
+import { type ReceiptFilter, listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
+import type { ReceiptScope } from '../support/partners.ts';
 import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
-import { listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
-import {
-  acknowledge,
-  previewReplay,
-  replay,
-  replayAll,
-} from '#partners/receipts/replay-receipts.ts';
+import { acknowledge, previewReplay, replay, replayAll } from '#partners/receipts/receipts.ts';
 
 /** Engine of the contract. Everything is released when the running test ends. */
 export type ReceiptsFixture = {

@@ -52,7 +52,7 @@ import {
   putEntries,
   startCrawl,
 } from '#leads/directory/write-directory.ts';
-import { replay, replayAll } from '#partners/receipts/replay-receipts.ts';
+import { replay, replayAll } from '#partners/receipts/receipts.ts';
 import { keyOf } from '../support/keys.ts';
 
 /** Engine of the contract. Everything is released when the running test ends. */

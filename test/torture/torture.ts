@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { replayAll } from '#partners/receipts/replay-receipts.ts';
+import { replayAll } from '#partners/receipts/receipts.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { untilDirectoryIsComplete } from '../support/directory-complete.ts';
 import path from 'node:path';

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import { parseLeadId } from '#leads/model/identity.ts';
-import type { ReceiptDetailOut, ReceiptSummaryOut } from '#partners/receipts/receipt-out.ts';
-import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
+import type {
+  NotQueuedReason,
+  ReceiptDetailOut,
+  ReceiptSummaryOut,
+  Replayed,
+} from '#partners/receipts/receipt-out.ts';
+import type { ReceiptFilter } from '#partners/receipts/read-receipts.ts';
 import { type Outcome, outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
 import { eventOutcomes, notReplayed, receiptStates } from '#shared/outcomes/events.ts';
-import {
-  createReceipts,
-  type NotQueuedReason,
-  type Receipts,
-  type Replayed,
-} from '#partners/receipts/receipts.ts';
+import { createReceipts, type Receipts } from '#partners/receipts/receipts.ts';
 import { printJson, type Register, type Task, UsageError } from '../command.ts';
 import { instantOption, numberOption } from '../option-values.ts';
 import { withStore } from '../with-store.ts';

@@ -1,6 +1,9 @@
 import { z } from 'zod';
-import { receiptDetailOut, receiptSummaryOut } from '#partners/receipts/receipt-out.ts';
-import { replayedOut } from '#partners/receipts/receipts.ts';
+import {
+  receiptDetailOut,
+  receiptSummaryOut,
+  replayedOut,
+} from '#partners/receipts/receipt-out.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';

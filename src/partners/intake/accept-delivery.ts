@@ -12,7 +12,7 @@ import { toMatchNames } from '#leads/directory/match.ts';
 import type { Partner } from '../partner.ts';
 import { isArray, type ReadDelivery } from '../read-delivery.ts';
 import { IDENTIFIER_CHARACTERS_MAX, isDeletion, type PartnerPath } from '../receipts/receipt.ts';
-import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
+import type { OutcomeReporter } from '../worker/settle-event.ts';
 import type { Acceptance, NewEvent, NewReceipt } from './new-receipt.ts';
 import type { WriteReceipt } from './write-receipts.ts';
 

@@ -149,9 +149,39 @@ export const receiptSummaryOut = receiptOut
   })
   .meta({ id: 'ReceiptSummary', description: 'A receipt with the outcomes of its events.' });
 
+/** Why an event was not queued. A payload is dropped 30 days after the event ended. */
+const notQueuedOut = z
+  .object({
+    pending: z.int().optional().describe('They wait already, or are worked on.'),
+    done: z.int().optional(),
+    ignored: z.int().optional(),
+    rejected: z.int().optional(),
+    payloadDropped: z
+      .int()
+      .optional()
+      .describe(
+        'They ended `UNMATCHED` or `FAILED` more than 30 days ago: the partner sends again.',
+      ),
+  })
+  .meta({ id: 'NotQueued', description: 'How many events were left as they are, by reason.' });
+
+/** Result of a replay. */
+export const replayedOut = z
+  .object({
+    queued: z.int().describe('How many events wait for the worker because of this.'),
+    notQueued: notQueuedOut
+      .optional()
+      .describe(
+        'There when events were left as they are. Of many receipts: `payloadDropped` only.',
+      ),
+  })
+  .meta({ id: 'Replayed', examples: [{ queued: 1, notQueued: { done: 2 } }] });
+
 export type ReceiptOut = z.infer<typeof receiptOut>;
 export type ReceiptSummaryOut = z.infer<typeof receiptSummaryOut>;
 export type ReceiptDetailOut = z.infer<typeof receiptDetailOut>;
+export type NotQueuedReason = keyof z.infer<typeof notQueuedOut>;
+export type Replayed = z.infer<typeof replayedOut>;
 
 export function toReceiptOut(receipt: Receipt): ReceiptOut {
   const { id, partnerId, eventType, externalId, correlationId, status, receivedAt } = receipt;

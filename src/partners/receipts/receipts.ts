@@ -1,5 +1,6 @@
+/** Receipts as operators work with them: read, listed, worked again, acknowledged. */
 import { z } from 'zod';
-import type { AuditEntry, Origin } from '#shared/audit.ts';
+import { type AuditEntry, type Origin, appendAudit } from '#shared/audit.ts';
 import { type Clock, toRfc3339 } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import {
@@ -10,21 +11,27 @@ import {
 } from '#shared/pagination/page.ts';
 import {
   type ReceiptDetailOut,
+  type NotQueuedReason,
   type ReceiptSummaryOut,
+  type Replayed,
   toReceiptDetailOut,
   toReceiptSummaryOut,
 } from './receipt-out.ts';
-import { type Outcome, outcomes, type ReceiptDetail, type ReceiptSummary } from './receipt.ts';
-import type { Database } from '#shared/database.ts';
-import { listReceipts, readReceipt } from './read-receipts.ts';
-import type { ReceiptFilter } from './receipt-conditions.ts';
 import {
-  acknowledge,
-  previewReplay,
-  replay,
-  replayAll,
-  type ReplayResult,
-} from './replay-receipts.ts';
+  type Outcome,
+  outcomes,
+  type ReceiptDetail,
+  type ReceiptSummary,
+  type EventStep,
+} from './receipt.ts';
+import type { Database, Statements, Tx } from '#shared/database.ts';
+import {
+  listReceipts,
+  readReceipt,
+  type ReceiptFilter,
+  receiptConditions,
+} from './read-receipts.ts';
+import { AS_NEW, REFRESH_RECEIPT_STATUS, WITH_GIVEN_STEP } from './event-changes.ts';
 
 /** Whoever may see it sees all of it. */
 const LIST = { kind: 'receipts/2', binding: '', position: z.int() };
@@ -32,46 +39,6 @@ const LIMIT_MAX = 100;
 
 /** `limit`: 1 to 100. */
 type ReceiptListQuery = PageRequest & { filter: ReceiptFilter };
-
-/** Why an event was not queued. A payload is dropped 30 days after the event ended. */
-const notQueuedOut = z
-  .object({
-    pending: z.int().optional().describe('They wait already, or are worked on.'),
-    done: z.int().optional(),
-    ignored: z.int().optional(),
-    rejected: z.int().optional(),
-    payloadDropped: z
-      .int()
-      .optional()
-      .describe(
-        'They ended `UNMATCHED` or `FAILED` more than 30 days ago: the partner sends again.',
-      ),
-  })
-  .meta({ id: 'NotQueued', description: 'How many events were left as they are, by reason.' });
-
-/** Result of a replay. */
-export const replayedOut = z
-  .object({
-    queued: z.int().describe('How many events wait for the worker because of this.'),
-    notQueued: notQueuedOut
-      .optional()
-      .describe(
-        'There when events were left as they are. Of many receipts: `payloadDropped` only.',
-      ),
-  })
-  .meta({ id: 'Replayed', examples: [{ queued: 1, notQueued: { done: 2 } }] });
-
-export type NotQueuedReason = keyof z.infer<typeof notQueuedOut>;
-export type Replayed = z.infer<typeof replayedOut>;
-
-const reasons: Record<Outcome, NotQueuedReason> = {
-  PENDING: 'pending',
-  DONE: 'done',
-  IGNORED: 'ignored',
-  REJECTED: 'rejected',
-  UNMATCHED: 'payloadDropped',
-  FAILED: 'payloadDropped',
-};
 
 /** Operators' use cases. All throw `store-unavailable` when the store fails. */
 export type Receipts = ReturnType<typeof createReceipts>;
@@ -95,7 +62,7 @@ export function createReceipts({
     action,
     subject,
   });
-  const queue = (result: ReplayResult): Replayed => {
+  const replayed = (result: ReplayResult): Replayed => {
     if (result.queued > 0) wakeWorker();
     return toReplayed(result);
   };
@@ -119,7 +86,7 @@ export function createReceipts({
      */
     replay: async (id: string, origin: Origin): Promise<Replayed> => {
       const entry = entryFor(origin, 'receipt.replay', `receipt/${id}`);
-      return queue((await db.exclusive((tx) => replay(tx, id, entry))) ?? refuseReceipt());
+      return replayed((await db.exclusive((tx) => replay(tx, id, entry))) ?? refuseReceipt());
     },
     /**
      * Replays every receipt that the filter finds; of what is not queued, only lost payloads are counted.
@@ -127,7 +94,7 @@ export function createReceipts({
     replayAll: async (filter: ReceiptFilter, origin: Origin): Promise<Replayed> => {
       const entry = entryFor(origin, 'receipt.replay', 'receipts');
       const described = { ...entry, changes: describeFilter(filter) };
-      return queue(await db.exclusive((tx) => replayAll(tx, filter, described)));
+      return replayed(await db.exclusive((tx) => replayAll(tx, filter, described)));
     },
     /** Counts the events that `replayAll` would queue and leave now. */
     previewReplay: (filter: ReceiptFilter) => previewReplay(db, filter),
@@ -174,6 +141,22 @@ function describeFilter(filter: ReceiptFilter): Record<string, unknown> {
   };
 }
 
+/** Result of a replay, in numbers of events. */
+type ReplayResult = {
+  queued: number;
+  /** Those it leaves as they are, by outcome. UNMATCHED and FAILED ones have lost their payload. */
+  notQueued: Partial<Record<Outcome, number>>;
+};
+
+const reasons: Record<Outcome, NotQueuedReason> = {
+  PENDING: 'pending',
+  DONE: 'done',
+  IGNORED: 'ignored',
+  REJECTED: 'rejected',
+  UNMATCHED: 'payloadDropped',
+  FAILED: 'payloadDropped',
+};
+
 function toReplayed({ queued, notQueued: byOutcome }: ReplayResult): Replayed {
   const notQueued: Partial<Record<NotQueuedReason, number>> = {};
   for (const outcome of outcomes) {
@@ -182,4 +165,126 @@ function toReplayed({ queued, notQueued: byOutcome }: ReplayResult): Replayed {
     if (count > 0) notQueued[reason] = (notQueued[reason] ?? 0) + count;
   }
   return Object.keys(notQueued).length === 0 ? { queued } : { queued, notQueued };
+}
+
+/** Result that a replay would have, in numbers of events. */
+export type ReplayPreview = {
+  /** Those that can be worked again: UNMATCHED and FAILED ones. */
+  queued: Partial<Record<Outcome, number>>;
+  /** Those of the same outcomes that have lost their payload. */
+  notQueued: Partial<Record<Outcome, number>>;
+};
+
+const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
+
+/** Without its payload an event cannot be worked again: nobody knows any more whom it named. */
+const CAN_BE_REPLAYED = `${ENDED_BADLY} AND payload IS NOT NULL`;
+
+const FIND_NUMBER = 'SELECT number FROM receipt WHERE id = @id';
+
+/** It means who was there when the partner asked: it is an operator who asks now. */
+const QUEUE_RECEIPTS = `
+  UPDATE event SET ${AS_NEW}, progress = NULL
+  WHERE receipt = ANY(@receipts::bigint[]) AND ${CAN_BE_REPLAYED}`;
+
+/** Only events that ended without effect, and that nobody has acknowledged. */
+const ACKNOWLEDGE = `
+  UPDATE event SET acknowledged_at = @now, history = ${WITH_GIVEN_STEP}
+  WHERE receipt = @receipt AND outcome IN ('UNMATCHED', 'REJECTED') AND acknowledged_at IS NULL`;
+
+const COUNT_OTHERS = `
+  SELECT outcome, count(*) AS count FROM event
+  WHERE receipt = @receipt AND NOT (${CAN_BE_REPLAYED}) GROUP BY outcome`;
+
+/** Whoever replays what ended for a release, and names it, wants the release taken back. */
+const FORGET_RELEASES = `
+  DELETE FROM claim WHERE released_at IS NOT NULL AND event IN
+    (SELECT id FROM event
+     WHERE receipt = @receipt AND last_error = 'claim-released' AND ${CAN_BE_REPLAYED})`;
+
+/** `replay` of `createReceipts` in its transaction; undefined when there is no receipt with this id. */
+export async function replay(
+  tx: Tx,
+  id: string,
+  entry: AuditEntry,
+): Promise<ReplayResult | undefined> {
+  const receipt = await findNumber(tx, id);
+  if (receipt === undefined) return undefined;
+  await tx.run(FORGET_RELEASES, { receipt });
+  const others = await tx.all<{ outcome: Outcome; count: number }>(COUNT_OTHERS, { receipt });
+  const notQueued = Object.fromEntries(others.map(({ outcome, count }) => [outcome, count]));
+  return queue(tx, [receipt], { entry, notQueued });
+}
+
+/** Likewise. */
+export async function replayAll(
+  tx: Tx,
+  filter: ReceiptFilter,
+  entry: AuditEntry,
+): Promise<ReplayResult> {
+  const { notQueued } = await previewReplay(tx, filter);
+  return queue(tx, await receiptsToReplay(tx, filter), { entry, notQueued });
+}
+
+/** Likewise. */
+export async function acknowledge(
+  tx: Tx,
+  id: string,
+  entry: AuditEntry,
+): Promise<number | undefined> {
+  const receipt = await findNumber(tx, id);
+  if (receipt === undefined) return undefined;
+  const acknowledged = await tx.run(ACKNOWLEDGE, {
+    receipt,
+    ...stepOf('acknowledged', entry),
+  });
+  if (acknowledged > 0) appendAudit(tx, { ...entry, changes: { acknowledged } });
+  return acknowledged;
+}
+
+async function findNumber(db: Statements, id: string): Promise<number | undefined> {
+  return (await db.get<{ number: number }>(FIND_NUMBER, { id }))?.number;
+}
+
+function stepOf(what: EventStep['what'], { at, actor }: AuditEntry): { now: number; step: string } {
+  return { now: at, step: JSON.stringify({ at, what, by: actor.subject }) };
+}
+
+async function queue(
+  tx: Tx,
+  receipts: readonly number[],
+  { entry, notQueued }: { entry: AuditEntry; notQueued: ReplayResult['notQueued'] },
+): Promise<ReplayResult> {
+  const queued = await tx.run(QUEUE_RECEIPTS, { receipts, ...stepOf('replayed', entry) });
+  if (queued > 0) {
+    await tx.run(REFRESH_RECEIPT_STATUS, { receipts });
+    appendAudit(tx, { ...entry, changes: { ...entry.changes, queued } });
+  }
+  return { queued, notQueued };
+}
+
+/** Counts what `replayAll` queues and leaves. */
+export async function previewReplay(db: Statements, filter: ReceiptFilter): Promise<ReplayPreview> {
+  const { from, number, where, values } = await receiptConditions(db, filter);
+  const counts = await db.all<{ outcome: Outcome; isKept: boolean; count: number }>(
+    `SELECT outcome, payload IS NOT NULL AS is_kept, count(*) AS count FROM event
+     WHERE ${ENDED_BADLY} AND receipt IN (SELECT ${number} FROM ${from} WHERE ${where})
+     GROUP BY 1, 2`,
+    values,
+  );
+  const of = (isKept: boolean): Partial<Record<Outcome, number>> =>
+    Object.fromEntries(
+      counts.filter((one) => one.isKept === isKept).map(({ outcome, count }) => [outcome, count]),
+    );
+  return { queued: of(true), notQueued: of(false) };
+}
+
+async function receiptsToReplay(db: Statements, filter: ReceiptFilter): Promise<number[]> {
+  const { from, number, where, values } = await receiptConditions(db, filter);
+  const rows = await db.all<{ number: number }>(
+    `SELECT DISTINCT ${number} AS number FROM ${from}
+     WHERE ${where} AND receipt.number IN (SELECT receipt FROM event WHERE ${CAN_BE_REPLAYED})`,
+    values,
+  );
+  return rows.map((row) => row.number);
 }

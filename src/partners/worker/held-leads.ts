@@ -7,7 +7,7 @@ import { IS_MINE, leaseOf, saveProgress, DUE_AND_FREE, RANKS } from './lease-eve
 import type { WorkItem, ActProgress, LeadProgress } from './work-item.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import type { Pacer } from './may-write.ts';
-import { EVENTS_OF_LEAD } from '../receipts/receipt-conditions.ts';
+import { EVENTS_OF_LEAD } from '../receipts/read-receipts.ts';
 
 /** The store, and the repository whose leads are looked for. */
 export type Repository = { db: Database; repository: StoredRepositoryName };

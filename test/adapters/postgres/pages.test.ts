@@ -7,12 +7,11 @@ import { migrate } from '#adapters/postgres/server.ts';
 import { silentLog } from '#shared/log.ts';
 import type { Statements } from '#shared/database.ts';
 import { readDirectoryView } from '#leads/directory/directory-view.ts';
-import { listReceipts } from '#partners/receipts/read-receipts.ts';
+import { listReceipts, type ReceiptFilter } from '#partners/receipts/read-receipts.ts';
 import { findKnown } from '#partners/intake/repeats.ts';
 import { type AuditFilter, readEntries } from '#access/audit.ts';
 import { type ListQuery, selectListed } from '#catalog/reading/list-versions.ts';
 import type { NewEvent } from '#partners/intake/new-receipt.ts';
-import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
 import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
 
 const ROWS = 20_000;

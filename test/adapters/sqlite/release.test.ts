@@ -8,7 +8,7 @@ import { receiptsIn, keepMatch, settleEvent, workIn, acceptEvent } from '../../s
 import { temporaryDatabase } from '../../support/stores.ts';
 import { forgetLeases, leaseEvents } from '#partners/worker/lease-events.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
-import { replay, replayAll } from '#partners/receipts/replay-receipts.ts';
+import { replay, replayAll } from '#partners/receipts/receipts.ts';
 
 const idKeys = { id: Buffer.from('id'), person: Buffer.from('person') };
 const actor = { kind: 'cli', subject: 'ops' } as const;

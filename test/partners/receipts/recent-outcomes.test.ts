@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
 import { acceptEvent, receiptsIn } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
-import { acknowledge } from '#partners/receipts/replay-receipts.ts';
+import { acknowledge } from '#partners/receipts/receipts.ts';
 
 const HOUR = 3_600_000;
 

@@ -71,7 +71,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'a replay of what is done',
-    file: 'src/partners/receipts/replay-receipts.ts',
+    file: 'src/partners/receipts/receipts.ts',
     from: "const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;\n\n/** Without its payload an event cannot be worked again: nobody knows any more whom it named. */\nconst CAN_BE_REPLAYED = `${ENDED_BADLY} AND payload IS NOT NULL`;",
     to: "const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED', 'DONE')`;\nconst CAN_BE_REPLAYED = ENDED_BADLY;",
   },

@@ -11,7 +11,7 @@ import {
 import { actOnLead, type Delay, type LeadWriter, type LeadTask } from './act-on-lead.ts';
 import { type DeletionLabels, leastErasure } from './issue-edit.ts';
 import { type ActProgress, type LeadProgress, traceStep, type WorkItem } from '../work-item.ts';
-import { toReported, settle, type Settlement } from '../settle-event.ts';
+import { toReported, settle, type Settlement, type OutcomeReporter } from '../settle-event.ts';
 import {
   createLeasedLeads,
   type LeasedLeads,
@@ -23,7 +23,6 @@ import {
 import type { IssueEditor } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import { type EventErrorCode, isDeletion, remainders } from '../../receipts/receipt.ts';
-import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { giveBack, reschedule } from '../lease-events.ts';
 import type { Database } from '#shared/database.ts';
 

@@ -1,12 +1,6 @@
 import type { Match } from '#leads/directory/match.ts';
-import {
-  type ActProgress,
-  type Effect,
-  type MatchProgress,
-  type Todo,
-  type WorkItem,
-} from '../work-item.ts';
-import { toReported, settle, type Settlement } from '../settle-event.ts';
+import type { ActProgress, Effect, MatchProgress, Todo, WorkItem } from '../work-item.ts';
+import { toReported, settle, type Settlement, type OutcomeReporter } from '../settle-event.ts';
 import {
   type EventErrorCode,
   type EventNote,
@@ -14,7 +8,6 @@ import {
   isDeletion,
   type RuleEffect,
 } from '../../receipts/receipt.ts';
-import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { leaseOf } from '../lease-events.ts';
 import {
   type ClaimOrder,

@@ -9,7 +9,7 @@ import type { Log } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { DirectoryCoverage, Coverage } from '../directory-coverage.ts';
 import { type MatchProgress, type Todo, traceStep, type WorkItem } from '../work-item.ts';
-import type { Settlement } from '../settle-event.ts';
+import type { Settlement, OutcomeReporter } from '../settle-event.ts';
 import { findLead, MATCH_WAIT_MS, matchByNumber, NO_LEADS, findMatch } from './match-by-number.ts';
 import { type Match, type MatchName, toMatchNames } from '#leads/directory/match.ts';
 import { actionsFor, namesOf, namesSomebody, ruleFor } from '../../event.ts';
@@ -17,7 +17,6 @@ import { effectOf } from '../act/issue-edit.ts';
 import type { PartnerList } from '../../partner.ts';
 import type { ReadDelivery } from '../../read-delivery.ts';
 import { type EventErrorCode, isDeletion } from '../../receipts/receipt.ts';
-import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { hasLeadsElsewhere, leadsOf } from '../held-leads.ts';
 import { postpone, type Postponed } from '../lease-events.ts';
 import {

@@ -1,7 +1,7 @@
 /** Filters of the list of receipts, and of a replay of all that it finds: in an address, in a form and in words. */
 import { z } from 'zod';
 import { parseLeadId } from '#leads/model/identity.ts';
-import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
+import type { ReceiptFilter } from '#partners/receipts/read-receipts.ts';
 import {
   type Outcome,
   outcomes,

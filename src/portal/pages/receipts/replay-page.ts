@@ -1,6 +1,6 @@
 import type { Outcome } from '#partners/receipts/receipt.ts';
-import type { NotQueuedReason, Replayed } from '#partners/receipts/receipts.ts';
-import type { ReplayPreview } from '#partners/receipts/replay-receipts.ts';
+import type { NotQueuedReason, Replayed } from '#partners/receipts/receipt-out.ts';
+import type { ReplayPreview } from '#partners/receipts/receipts.ts';
 import { refuse } from '#shared/errors.ts';
 import { notReplayed } from '#shared/outcomes/events.ts';
 import { html } from '../../html.ts';

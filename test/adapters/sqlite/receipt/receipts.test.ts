@@ -2,7 +2,11 @@ import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { toSqlite } from '#adapters/sqlite/statements.ts';
-import { receiptConditions, type ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
+import {
+  receiptConditions,
+  type ReceiptFilter,
+  listReceipts,
+} from '#partners/receipts/read-receipts.ts';
 import { describeReceipts } from '../../../contract/receipts.ts';
 import {
   connectTo,
@@ -12,7 +16,6 @@ import {
 } from '../../../support/stores.ts';
 import { receiptsIn, sealer } from '../../../support/partners.ts';
 import { openReceiptFixture } from '../../../contract/receipt-fixture.ts';
-import { listReceipts } from '#partners/receipts/read-receipts.ts';
 import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
 import { openWorld } from '../../../support/world.ts';
 

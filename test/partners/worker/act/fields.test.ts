@@ -8,7 +8,7 @@ import {
   openDeletions,
 } from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { replay } from '#partners/receipts/replay-receipts.ts';
+import { replay } from '#partners/receipts/receipts.ts';
 
 const TYPED = { Notes: 'Ada prefers the telephone', Size: 3, Due: '2026-12-01' };
 const CHOSEN = { Region: { option: 'EMEA' }, Products: ['A', 'B'] };
