@@ -7,10 +7,10 @@ import { adoptRepository, putEntries } from '#leads/directory/write-directory.ts
 import { emailsIn } from '#leads/model/identity.ts';
 import type { DirectoryStore } from '#leads/lead-store.ts';
 import { createPartners } from '#partners/index.ts';
-import { acceptDelivery } from '#partners/intake/accept-delivery.ts';
+import { acceptDelivery, type WriteReceipt } from '#partners/intake/accept-delivery.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
 import { readDelivery } from '#partners/read-delivery.ts';
-import { createReceiptWriter, type WriteReceipt } from '#partners/intake/write-receipts.ts';
+import { createReceiptWriter } from '#partners/intake/write-receipts.ts';
 import { systemClock } from '#shared/clock.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';

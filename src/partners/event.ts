@@ -11,8 +11,12 @@ import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { isRecord, valueAt } from '#shared/text/json.ts';
 import { isVisible } from '#shared/text/visible.ts';
 import type { Action, EventRule, FieldName, Partner } from './partner.ts';
-import type { EventKeys } from './intake/new-receipt.ts';
-import { type EventErrorCode, isDeletion, type PartnerPath } from './receipts/receipt.ts';
+import {
+  type EventErrorCode,
+  isDeletion,
+  type Outcome,
+  type PartnerPath,
+} from './receipts/receipt.ts';
 
 const CONTACT_DELETION = 'contact.deletion';
 const PRIVACY_DELETION = 'contact.privacyDeletion';
@@ -199,6 +203,22 @@ export function occurredAt({ occurredAt: text = '' }: PartnerEvent): number | un
   return Number.isNaN(instant) ? undefined : instant;
 }
 
+/** Keyed hashes by which an event is known again. */
+export type EventKeys = {
+  /** Of all that makes two events the same. */
+  sameEventKey: Buffer;
+  /** There when the event has an id of its own. */
+  idKeys?: EventIdKeys;
+};
+
+/** By these it is noticed that an event id comes again with another person. */
+export type EventIdKeys = {
+  /** Of the id and where it counts: partner, path, account and type. */
+  id: Buffer;
+  /** Of all that names the person. */
+  person: Buffer;
+};
+
 const ID_KEY_BYTES = 16;
 
 /**
@@ -244,4 +264,23 @@ function personOf(partnerId: string, event: PartnerEvent): (string | null)[] {
       .join(' ') || null,
     ...(event.merge ? [event.merge.to, ...event.merge.from] : []),
   ];
+}
+
+/**
+ * The effect of a repeat: `nothing` for a redelivery; `queue` works the event as if it had just come,
+ * `again` has one that still waits, or is worked on, looked at anew.
+ */
+export type RepeatEffect = 'nothing' | 'queue' | 'again';
+
+/**
+ * An event without an id may be a new request with the same bytes, also while the first one waits; one
+ * that ended without effect gets another chance; all else is a redelivery. `before`: its outcome so far.
+ */
+export function effectOfRepeat(
+  event: Pick<EventKeys, 'idKeys'> & { outcome: Outcome },
+  before: Outcome,
+): RepeatEffect {
+  const isRedelivery = event.idKeys !== undefined && (before === 'PENDING' || before === 'DONE');
+  if (event.outcome !== 'PENDING' || isRedelivery) return 'nothing';
+  return before === 'PENDING' ? 'again' : 'queue';
 }

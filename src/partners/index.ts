@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { createTimedIds } from '#shared/ids.ts';
 import type { PartnerRefusal } from '#shared/outcomes/callers.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
-import { acceptDelivery, type Delivery } from './intake/accept-delivery.ts';
+import { acceptDelivery, type Delivery, type NewReceipt } from './intake/accept-delivery.ts';
 import {
   type PartnerRequest,
   refusalOfUnread,
@@ -21,7 +21,6 @@ import {
 import { createOutcomeReader } from './receipts/recent-outcomes.ts';
 import { createReceipts } from './receipts/receipts.ts';
 import type { Receipt } from './receipts/receipt.ts';
-import type { NewReceipt } from './intake/new-receipt.ts';
 import { createReceiptWriter } from './intake/write-receipts.ts';
 import {
   createOutcomeReporter,

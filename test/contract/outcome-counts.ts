@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { countOutcomes } from '#partners/receipts/recent-outcomes.ts';
 import { outcomes } from '#partners/receipts/receipt.ts';
-import type { NewReceipt } from '#partners/intake/new-receipt.ts';
+import type { NewReceipt } from '#partners/intake/accept-delivery.ts';
 import { acknowledge } from '#partners/receipts/receipts.ts';
 import type { Database } from '#shared/database.ts';
 import { type ReceiptScope } from '../support/partners.ts';

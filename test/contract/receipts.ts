@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import type { NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';
+import type { NewEvent, NewReceipt } from '#partners/intake/accept-delivery.ts';
 import { type ReceiptFilter, listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
 import type { ReceiptScope } from '../support/partners.ts';
 import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';

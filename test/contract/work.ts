@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { DirectoryStore } from '#leads/lead-store.ts';
 import { describe, expect, test } from 'vitest';
 import type { ActProgress, Todo, WorkItem } from '#partners/worker/work-item.ts';
-import type { NewEvent } from '#partners/intake/new-receipt.ts';
+import type { NewEvent } from '#partners/intake/accept-delivery.ts';
 import { STEPS_MAX } from '#partners/receipts/receipt.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { DAY, SECOND } from '#shared/clock.ts';

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import {
   actionsFor,
   decide,
+  effectOfRepeat,
   eventKeys,
   isPrivacyDeletion,
   namesOf,
@@ -13,6 +14,7 @@ import {
 } from '#partners/event.ts';
 import { createPartner, type Partner } from '#partners/partner.ts';
 import { splitBatch, trimJson } from '#partners/read-delivery.ts';
+import { outcomes } from '#partners/receipts/receipt.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import { directoryKey } from '../support/directory.ts';
 import { secretsOf } from '../support/partners.ts';
@@ -315,4 +317,26 @@ test('only a privacy deletion takes the privacy actions', () => {
   expect(actionsFor(closing, named({ canonicalType: 'contact.privacyDeletion' }))).toEqual([
     'redact',
   ]);
+});
+
+const idKeys = { id: Buffer.alloc(16, 1), person: Buffer.alloc(16, 2) };
+
+test.each([
+  ['PENDING', 'nothing', 'again'],
+  ['DONE', 'nothing', 'queue'],
+  ['UNMATCHED', 'queue', 'queue'],
+  ['FAILED', 'queue', 'queue'],
+] as const)(
+  'a deletion that is %s: with an id its repeat does %s, without one %s',
+  (before, withId, withoutId) => {
+    expect(effectOfRepeat({ outcome: 'PENDING', idKeys }, before)).toBe(withId);
+    expect(effectOfRepeat({ outcome: 'PENDING' }, before)).toBe(withoutId);
+  },
+);
+
+test.each(['IGNORED', 'REJECTED'] as const)('a repeat that is %s sets nothing going', (outcome) => {
+  for (const before of outcomes) {
+    expect(effectOfRepeat({ outcome }, before)).toBe('nothing');
+    expect(effectOfRepeat({ outcome, idKeys }, before)).toBe('nothing');
+  }
 });

@@ -5,7 +5,7 @@ import { createReceiptWriter } from '#partners/intake/write-receipts.ts';
 import { keepMatches, type NewMatch } from '#partners/worker/match/keep-matches.ts';
 import type { WorkItem } from '#partners/worker/work-item.ts';
 import { settle, type Settlement } from '#partners/worker/settle-event.ts';
-import type { NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';
+import type { NewEvent, NewReceipt } from '#partners/intake/accept-delivery.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { newUuid } from '#shared/ids.ts';
 import { REPOSITORY } from './directory.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createLimiter, overLimit, type Limiter } from '#access/limit.ts';
-import type { Acceptance } from '#partners/intake/new-receipt.ts';
+import type { Acceptance } from '#partners/intake/accept-delivery.ts';
 import { isLoggableId, PARTNER_ID } from '#shared/ids.ts';
 import type { Partner } from '#partners/partner.ts';
 import { type PartnerPath, partnerPaths } from '#partners/receipts/receipt.ts';

@@ -4,14 +4,16 @@ import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { appendAudit, type Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
-import { type Intake, toReceipt } from '../intake/accept-delivery.ts';
-import { timesOf, createAcceptanceClaims } from '../intake/insert-receipts.ts';
+import { readDirectoryView } from '#leads/directory/directory-view.ts';
+import { effectOfRepeat } from '../event.ts';
 import {
   type Acceptance,
-  effectOfRepeat,
+  type Intake,
   type NewEvent,
   type NewReceipt,
-} from '../intake/new-receipt.ts';
+  toReceipt,
+} from '../intake/accept-delivery.ts';
+import { leadsNamed, timesOf } from '../intake/insert-receipts.ts';
 import { findKnown } from '../intake/repeats.ts';
 import type { Partner } from '../partner.ts';
 import { readDelivery } from '../read-delivery.ts';
@@ -142,7 +144,7 @@ const KEYS_REMEMBERED_MAX = 1_000_000;
 async function* previewFile(target: ImportTarget, file: ImportedFile): AsyncGenerator<Forecast> {
   const inFile = new Set<string>();
   for await (const group of groupsOf(target, file)) {
-    const { before, claims } = await lookUp(target, group);
+    const { before, directory } = await lookUp(target, group);
     for (const { text, receipt } of group) {
       const written = receipt.events.filter((event) => {
         const key = event.sameEventKey.toString('latin1', 0, 16);
@@ -156,7 +158,7 @@ async function* previewFile(target: ImportTarget, file: ImportedFile): AsyncGene
       };
       const worked = receipt.events.filter((event) => written.includes(event) || isAgain(event));
       const leadsOf = (event: NewEvent): readonly number[] =>
-        claims.find(event.names, timesOf(event, receipt, before.get(event)));
+        leadsNamed(directory, event, timesOf(event, receipt, before.get(event)));
       const leads = new Set(worked.flatMap(leadsOf));
       const [first] = receipt.events;
       const repeat = first !== undefined && written.length === 0;
@@ -182,7 +184,7 @@ function lookUp({ db, repository }: ImportTarget, group: Group) {
   const names = events.flatMap((event) => event.names);
   return db.transaction(async (tx) => {
     const { before } = await findKnown(tx, events);
-    return { before, claims: await createAcceptanceClaims(tx, repository, names) };
+    return { before, directory: await readDirectoryView(tx, repository, names) };
   });
 }
 

@@ -7,14 +7,27 @@ import { sha256 } from '#shared/crypto/hash.ts';
 import { isLoggableId, type NewId } from '#shared/ids.ts';
 import { hasAddress } from '#shared/text/at-sign.ts';
 import { traced, type Tracing } from '#shared/tracing.ts';
-import { actionsFor, decide, eventKeys, namesOf, occurredAt, type PartnerEvent } from '../event.ts';
-import { toMatchNames } from '#leads/directory/match.ts';
-import type { Partner } from '../partner.ts';
+import {
+  actionsFor,
+  decide,
+  type EventKeys,
+  eventKeys,
+  namesOf,
+  occurredAt,
+  type PartnerEvent,
+} from '../event.ts';
+import { type MatchName, toMatchNames } from '#leads/directory/match.ts';
+import type { Action, Partner } from '../partner.ts';
 import { isArray, type ReadDelivery } from '../read-delivery.ts';
-import { IDENTIFIER_CHARACTERS_MAX, isDeletion, type PartnerPath } from '../receipts/receipt.ts';
+import {
+  type EventNote,
+  IDENTIFIER_CHARACTERS_MAX,
+  isDeletion,
+  type Outcome,
+  type PartnerPath,
+  type Receipt,
+} from '../receipts/receipt.ts';
 import type { OutcomeReporter } from '../worker/settle-event.ts';
-import type { Acceptance, NewEvent, NewReceipt } from './new-receipt.ts';
-import type { WriteReceipt } from './write-receipts.ts';
 
 /** Most identifiers: signs that no address can do without are none of these. */
 const PLAIN = /^[\w.:/+-]*$/;
@@ -42,6 +55,60 @@ export type Delivery = {
   /** Aborted when the partner hangs up. */
   signal?: AbortSignal;
 };
+
+/**
+ * An event as it is first written down. Without an id of its own (`idKeys`) a repeat may be a new
+ * request.
+ */
+export type NewEvent = EventKeys & {
+  /** In the delivery, from 0. */
+  position: number;
+  eventType?: string;
+  eventId?: string;
+  externalId?: string;
+  outcome: Extract<Outcome, 'PENDING' | 'DONE' | 'IGNORED' | 'REJECTED'>;
+  note?: EventNote;
+  /** Code of the reason for which it is REJECTED. */
+  lastError?: string;
+  /** Its names, for the leads to be claimed with it; none unless it is PENDING. */
+  names: readonly MatchName[];
+  /** Of a deletion: what it does to a lead that is learnt while it stands. */
+  actions?: readonly Action[];
+  /** Whoever is known by one of `from`, now or later, is known by `to` as well: hashes of external ids. */
+  merge?: { from: readonly Buffer[]; to: Buffer };
+  /** Of one that an operator brings in: in place of the delivery's, if it is earlier. */
+  createdBefore?: number;
+  /** The event's bytes as they came. Kept encrypted, and only while they are of use. */
+  payload: Buffer;
+  /** SHA-256 of the event as the partner sent it: of the whole body, or of its element of a batch. */
+  digest: Buffer;
+};
+
+/** A delivery that is verified and read, ready to be written down. */
+export type NewReceipt = Omit<Receipt, 'status'> & {
+  path: PartnerPath;
+  /** W3C, of the span that takes it: the worker's spans go below it. */
+  traceparent?: string;
+  /**
+   * Latest time of creation of a lead that its events can mean, by the tracker's clock; ms since the Unix
+   * epoch.
+   */
+  createdBefore: number;
+  events: readonly NewEvent[];
+};
+
+export type Acceptance = {
+  /** `repeat`: every event came before, and `receipt` is the first original. */
+  kind: 'accepted' | 'repeat';
+  receipt: Receipt;
+  /** Events that wait for the worker because of this delivery. */
+  queued: number;
+  /** Those that did not come before. */
+  written: readonly NewEvent[];
+};
+
+/** Writes a delivery down and resolves once it is durable: `createReceiptWriter` says what else is done with it. */
+export type WriteReceipt = (receipt: NewReceipt) => Promise<Acceptance>;
 
 /** The way of deliveries into the store. */
 export type Intake = {

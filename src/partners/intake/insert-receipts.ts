@@ -1,24 +1,46 @@
-import type { EventIdKeys, NewEvent, NewReceipt, SameEvent, SplitReceipt } from './new-receipt.ts';
+import type { EventIdKeys } from '../event.ts';
+import type { NewEvent, NewReceipt } from './accept-delivery.ts';
 import {
+  type DirectoryView,
   type EventTimes,
   leadsToClaim,
   type MatchName,
   toNameKinds,
 } from '#leads/directory/match.ts';
-import { digestIdentity, isDeletion, payloadIdentity, statusOf } from '../receipts/receipt.ts';
-import { readRepositoryId, type StoredRepositoryName } from '#leads/lead-store.ts';
+import {
+  digestIdentity,
+  isDeletion,
+  type Outcome,
+  payloadIdentity,
+  type RepeatedEvent,
+  statusOf,
+} from '../receipts/receipt.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import { sendRows, type Tx } from '#shared/database.ts';
 import { rowsInto } from '#shared/sql.ts';
-import { readDirectoryView } from '#leads/directory/directory-view.ts';
-import {
-  claimsOf,
-  claimedBy,
-  insertClaims,
-  REPOSITORY_NOT_KNOWN,
-  leadIdsOf,
-  putDeletionNames,
-} from '#leads/claims/claim-leads.ts';
+import { claimsOf, insertClaims, leadIdsOf, putDeletionNames } from '#leads/claims/claim-leads.ts';
+
+/** An event as it was first accepted. */
+export type SameEvent = {
+  event: number;
+  receipt: number;
+  receiptId: string;
+  receivedAt: number;
+  position: number;
+  outcome: Outcome;
+};
+
+export type Repeat = { event: NewEvent; before: SameEvent };
+
+/** A receipt, its events split by what the store knows of them. */
+export type SplitReceipt = {
+  receipt: NewReceipt;
+  /** Written under this receipt: those that did not come before. */
+  written: NewEvent[];
+  repeats: Repeat[];
+  /** All that are not new: each came before, or stands twice in the delivery. */
+  known: RepeatedEvent[];
+};
 
 const RECEIPTS = rowsInto(
   'receipt',
@@ -54,7 +76,10 @@ export type Writing = {
   next: NextNumbers;
   /** Encrypts the bytes of events until they are settled; see `payloadIdentity`. */
   sealer: Sealer;
-  claims: AcceptanceClaims;
+  /** Everything that the lead directory knows of what these events name. */
+  directory: DirectoryView;
+  /** Its leads are claimed. */
+  repositoryId: number;
   isIdReused: ReusedIds;
 };
 
@@ -76,23 +101,23 @@ export async function insertReceipts(
   split: readonly SplitReceipt[],
 ): Promise<void> {
   if (split.length === 0) return;
-  const { tx, next, claims } = writing;
+  const { tx, next, directory, repositoryId } = writing;
   let { receipt: number, event: id } = next;
   const numbered = split.map((one) => ({ ...one, number: number++ }));
   const rows = numbered.flatMap(({ number, receipt, written }) =>
     written.map((event): Row => {
-      const leads = claims.find(event.names, timesOf(event, receipt));
+      const leads = leadsNamed(directory, event, timesOf(event, receipt));
       return { id: id++, number, receipt, event, leads };
     }),
   );
   const events = rows.map((row) => toEventRow(row, writing));
   const deletions = rows.filter(({ receipt }) => isDeletion(receipt)).map(toClaim);
-  await claims.claim(deletions);
+  await claimNamed(tx, repositoryId, deletions);
   // Nothing is read of them: the commit goes the same way.
   sendRows(tx, RECEIPTS, numbered.map(toReceiptRow));
   sendRows(tx, EVENTS, events);
   sendRows(tx, SAME_EVENTS, rows.map(toSameEventRow));
-  claims.stand(deletions);
+  putDeletionNames(tx, repositoryId, deletions); // what the directory learns meanwhile is claimed, too
 }
 
 /**
@@ -180,36 +205,23 @@ type AcceptedDeletion = {
   at: number;
 };
 
-/** Claims of the transaction that accepts events, until the worker knows better. */
-export type AcceptanceClaims = {
-  /** The leads to claim by what an event names, in ascending order; see `matchLeads`. */
-  find(names: readonly MatchName[], times: EventTimes): number[];
-  claim(deletions: readonly AcceptedDeletion[]): Promise<void>;
-  /** Has the deletions stand: what the directory learns meanwhile is claimed, too. */
-  stand(deletions: readonly AcceptedDeletion[]): void;
-  /** Leads that the event holds; an operator may have given some of them back. */
-  claimedBy(event: number): Promise<number[]>;
-};
+/** The leads to claim by what an event names, in ascending order. */
+export function leadsNamed(
+  directory: DirectoryView,
+  { names }: NewEvent,
+  times: EventTimes,
+): number[] {
+  return leadsToClaim(names, directory, times).sort((left, right) => left - right);
+}
 
-/** Reads what the lead directory knows of all that these events name. */
-export async function createAcceptanceClaims(
+/** Claims what deletions name, until the worker knows better. */
+export async function claimNamed(
   tx: Tx,
-  repository: StoredRepositoryName,
-  names: readonly MatchName[],
-): Promise<AcceptanceClaims> {
-  const [directory, repositoryId = REPOSITORY_NOT_KNOWN] = await Promise.all([
-    readDirectoryView(tx, repository, names),
-    readRepositoryId(tx, repository),
-  ]);
-  return {
-    find: (own, times) => leadsToClaim(own, directory, times).sort((left, right) => left - right),
-    claim: async (deletions) => {
-      const claims = deletions.flatMap(({ event, receiptId, leads, at }) =>
-        claimsOf({ event, receiptId, numbers: leads }, at),
-      );
-      await insertClaims(tx, repositoryId, claims);
-    },
-    stand: (deletions) => putDeletionNames(tx, repositoryId, deletions),
-    claimedBy: (event) => claimedBy(tx, { repositoryId, event }),
-  };
+  repositoryId: number,
+  deletions: readonly AcceptedDeletion[],
+): Promise<void> {
+  const claims = deletions.flatMap(({ event, receiptId, leads, at }) =>
+    claimsOf({ event, receiptId, numbers: leads }, at),
+  );
+  await insertClaims(tx, repositoryId, claims);
 }

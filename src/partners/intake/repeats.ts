@@ -1,17 +1,24 @@
 import { type EventStep, isDeletion, payloadIdentity } from '../receipts/receipt.ts';
+import { effectOfRepeat, type EventIdKeys, type RepeatEffect } from '../event.ts';
+import type { NewEvent, NewReceipt } from './accept-delivery.ts';
 import {
-  effectOfRepeat,
-  type EventIdKeys,
-  type NewEvent,
-  type NewReceipt,
-  type Repeat,
-  type RepeatEffect,
-  type SameEvent,
-} from './new-receipt.ts';
-import { toLeadIds, forgetDeletionNames } from '#leads/claims/claim-leads.ts';
+  claimedBy,
+  forgetDeletionNames,
+  putDeletionNames,
+  toLeadIds,
+} from '#leads/claims/claim-leads.ts';
 import type { Statements } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
-import { type ReusedIds, timesOf, toKeyRow, type Writing } from './insert-receipts.ts';
+import {
+  claimNamed,
+  leadsNamed,
+  type Repeat,
+  type ReusedIds,
+  type SameEvent,
+  timesOf,
+  toKeyRow,
+  type Writing,
+} from './insert-receipts.ts';
 import {
   AS_NEW,
   LASTING_NOTE,
@@ -108,7 +115,7 @@ export async function workRepeat(
   repeat: Repeat,
   receipt: NewReceipt,
 ): Promise<boolean> {
-  const { tx, claims } = writing;
+  const { tx, directory, repositoryId } = writing;
   const { event, before } = repeat;
   const { receivedAt: now } = receipt;
   const times = timesOf(event, receipt, before);
@@ -117,16 +124,15 @@ export async function workRepeat(
   const owner = { event: before.event };
   if ((await tx.run(FORGET_RELEASES, owner)) > 0) await tx.run(REFRESH_NOTE, owner);
   const isQueued = await queue(writing, repeat, { effect, now, ...times });
-  const { names } = event;
-  const leads = claims.find(names, times);
+  let leads = leadsNamed(directory, event, times);
   if (isDeletion(receipt)) {
     await forgetDeletionNames(tx, before.event);
-    const deletion = { ...before, names, leads, at: now };
-    await claims.claim([deletion]);
-    claims.stand([deletion]);
+    const deletion = { ...before, names: event.names, leads, at: now };
+    await claimNamed(tx, repositoryId, [deletion]);
+    putDeletionNames(tx, repositoryId, [deletion]);
+    leads = await claimedBy(tx, { repositoryId, ...owner }); // an operator may have given some of them back
   }
-  const has = isDeletion(receipt) ? await claims.claimedBy(before.event) : leads;
-  await tx.run(SET_LEADS, { ...owner, leadIds: toLeadIds(has) });
+  await tx.run(SET_LEADS, { ...owner, leadIds: toLeadIds(leads) });
   return isQueued;
 }
 

@@ -8,22 +8,15 @@ import type { Receipt } from '../receipts/receipt.ts';
 import { claimLearnt } from '../receipts/standing-deletions.ts';
 import {
   insertReceipts,
-  createAcceptanceClaims,
   readNextNumbers,
+  type SameEvent,
+  type SplitReceipt,
   type Writing,
 } from './insert-receipts.ts';
-import type { Acceptance, NewEvent, NewReceipt, SameEvent, SplitReceipt } from './new-receipt.ts';
+import { readDirectoryView } from '#leads/directory/directory-view.ts';
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-leads.ts';
+import type { Acceptance, NewEvent, NewReceipt, WriteReceipt } from './accept-delivery.ts';
 import { findKnown, workRepeat } from './repeats.ts';
-
-/**
- * Writes a delivery in one transaction and resolves once it is durable on disk. In the same transaction its merges are
- * learnt first; every lead that its deletions name is claimed (`createAcceptanceClaims`), so that no reader sees it from
- * then on, and the deletions stand for who is learnt later (`claimLearnt`); what came before is not written again, but
- * worked once more where that helps (`workRepeat`). An event whose id came before with another person is noted so. The
- * receipt of a repeat is as it was in the first response.
- * @throws {store-unavailable} and then nothing was accepted
- */
-export type WriteReceipt = (receipt: NewReceipt) => Promise<Acceptance>;
 
 type WriteOptions = {
   /** Seals the bytes of events. */
@@ -35,7 +28,14 @@ type WriteOptions = {
 /** Of receipts that share a transaction; one of more events is written alone. */
 const EVENTS_MAX = 500;
 
-/** Takes receipts that come in the same turn of the event loop, and while a commit is under way, into one transaction. */
+/**
+ * Writes deliveries: those that come in the same turn of the event loop, or while a commit is under way, in one
+ * transaction. In it their merges are learnt first; every lead that their deletions name is claimed, so that no reader
+ * sees it from then on, and the deletions stand for who is learnt later (`claimLearnt`); what came before is not written
+ * again, but worked once more where that helps (`workRepeat`). An event whose id came before with another person is noted
+ * so. The receipt of a repeat is as it was in the first response.
+ * @throws {store-unavailable} and then nothing was accepted
+ */
 export function createReceiptWriter(db: Database, options: WriteOptions): WriteReceipt {
   type Waiting = PromiseWithResolvers<Acceptance> & { receipt: NewReceipt };
   let waiting: Waiting[] = [];
@@ -120,12 +120,14 @@ async function writeTogether(
   const names = events.flatMap((event) => event.names);
   await insertMerges(tx, events); // before anybody is looked for
   await claimMerged(tx, repository, receipts);
-  const [{ before, isIdReused }, claims, next] = await Promise.all([
-    findKnown(tx, events),
-    createAcceptanceClaims(tx, repository, names),
-    readNextNumbers(tx),
-  ]);
-  const writing: Writing = { tx, next, sealer, claims, isIdReused };
+  const [{ before, isIdReused }, directory, repositoryId = REPOSITORY_NOT_KNOWN, next] =
+    await Promise.all([
+      findKnown(tx, events),
+      readDirectoryView(tx, repository, names),
+      readRepositoryId(tx, repository),
+      readNextNumbers(tx),
+    ]);
+  const writing: Writing = { tx, next, sealer, directory, repositoryId, isIdReused };
   const split = receipts.map((receipt) => splitReceipt(receipt, before));
   await insertReceipts(
     writing,

@@ -11,7 +11,7 @@ import { listReceipts, type ReceiptFilter } from '#partners/receipts/read-receip
 import { findKnown } from '#partners/intake/repeats.ts';
 import { type AuditFilter, readEntries } from '#access/audit.ts';
 import { type ListQuery, selectListed } from '#catalog/reading/list-versions.ts';
-import type { NewEvent } from '#partners/intake/new-receipt.ts';
+import type { NewEvent } from '#partners/intake/accept-delivery.ts';
 import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
 
 const ROWS = 20_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { NewReceipt } from '#partners/intake/new-receipt.ts';
+import type { NewReceipt } from '#partners/intake/accept-delivery.ts';
 import type { Settlement } from '#partners/worker/settle-event.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';

@@ -1,7 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { acceptDelivery, type Intake, type Delivery } from '#partners/intake/accept-delivery.ts';
+import {
+  acceptDelivery,
+  type Delivery,
+  type Intake,
+  type NewReceipt,
+} from '#partners/intake/accept-delivery.ts';
 import { createPartner } from '#partners/partner.ts';
-import type { NewReceipt } from '#partners/intake/new-receipt.ts';
 import { readDelivery } from '#partners/read-delivery.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { isLoggableId } from '#shared/ids.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { receiptsIn } from '../../../support/partners.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
-import type { NewReceipt } from '#partners/intake/new-receipt.ts';
+import type { NewReceipt } from '#partners/intake/accept-delivery.ts';
 import { newUuid } from '#shared/ids.ts';
 import { createClaims } from '../../../support/claims.ts';
 import {

@@ -5,7 +5,7 @@ import { openThreadedDatabase, type SqliteDatabase } from '#adapters/sqlite/data
 import { receiptsIn } from '../../../support/partners.ts';
 import { startWritingThread } from '#adapters/sqlite/writing/writer.ts';
 import type { ConsumerId } from '#access/consumers/consumer.ts';
-import type { NewReceipt } from '#partners/intake/new-receipt.ts';
+import type { NewReceipt } from '#partners/intake/accept-delivery.ts';
 import { newUuid } from '#shared/ids.ts';
 import { createClaims } from '../../../support/claims.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
