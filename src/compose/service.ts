@@ -6,9 +6,8 @@
 import type { Access } from '#access/index.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
 import { createReloadable, takeOver, type TakeOver } from '#config/reload.ts';
-import type { Environment } from '#config/interpolate.ts';
+import { type Environment, readTracing, type TracingChoice } from '#config/environment.ts';
 import { ConfigError, renderProblem } from '#config/problems.ts';
-import { readTracing, type TracingChoice } from '#config/tracing.ts';
 import { configWarnings } from '#config/warnings.ts';
 import { createOperationsServer, createPublicServer, type ServerOptions } from '#http/server.ts';
 import type { Area, HttpApp, UseCases } from '#http/context.ts';

@@ -10,19 +10,12 @@ import {
   refuseDifference,
   type TableCount,
 } from '#adapters/copy-tables.ts';
-import { type Environment, interpolate } from '#config/interpolate.ts';
+import { type Environment, interpolate } from '#config/environment.ts';
 import { ConfigError } from '#config/problems.ts';
-import {
-  fingerprintOf,
-  readSecretKey,
-  resolveSecretKey,
-  secretKeyPath,
-} from '#config/secret-key.ts';
+import { replaceKey, secretKeyPath } from './secret-key.ts';
 import type { OnProgress } from '#shared/progress.ts';
-import { type Rekeying, replaceKey } from '#adapters/key-fingerprint.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { LostReceipt } from '#partners/receipts/receipt.ts';
-import { TrackportError } from '#shared/errors.ts';
 import { type Clock, toRfc3339 } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { VERSION } from '#shared/program.ts';
@@ -133,14 +126,7 @@ export async function rekeyStore(
   config: Config,
   onLoss: (lost: readonly LostReceipt[]) => Promise<void>,
 ): Promise<void> {
-  const decide: Rekeying = async (lost, former) => {
-    const key = readSecretKey(config);
-    if (key && former?.equals(fingerprintOf(key)) === true)
-      throw new TrackportError('bad-request', { detail: 'The store has this secretKey already.' });
-    await onLoss(lost);
-    return fingerprintOf(key ?? resolveSecretKey(config));
-  };
-  await withStopped(config.store.url, (tx) => replaceKey(tx, decide));
+  await withStopped(config.store.url, (tx) => replaceKey(tx, config, onLoss));
 }
 
 /** The command `backup`, while a service runs, too. @throws {StartError} */

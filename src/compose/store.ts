@@ -1,7 +1,7 @@
 /** Opens the store of either engine. A driver is loaded where it is needed. */
 import type { KeyObject } from 'node:crypto';
 import type { ServerInfo } from '#adapters/postgres/server.ts';
-import { readFingerprint, takeFingerprint } from '#adapters/key-fingerprint.ts';
+import { agreeOnKey, isKeyOf } from './secret-key.ts';
 import {
   applyMigrations,
   type Migration,
@@ -10,12 +10,6 @@ import {
 } from '#adapters/migrations.ts';
 import { createWriteCheck, type WriteCheck } from '#adapters/write-check.ts';
 import type { SearchVersions } from '#catalog/reading/search.ts';
-import {
-  fingerprintOf,
-  otherKeyError,
-  readSecretKey,
-  resolveSecretKey,
-} from '#config/secret-key.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { createChangeLog } from '#leads/instance-changes/change-log.ts';
 import {
@@ -131,25 +125,13 @@ export function createStore(
     writes: createWriteCheck(db, clock),
     leadsBy: (by) => ({ db, repository: repository.toLowerCase(), clock: by, claimLearnt }),
     checkReading: async () => {
-      if (isOf(secretKey, await readFingerprint(db))) return;
+      if (await isKeyOf(db, secretKey)) return;
       throw unavailable('The store is of another secretKey now.');
     },
     secretKey,
     directoryKey: deriveKey(secretKey, 'directory'),
     cursors: createCursorSealer(deriveKey(secretKey, 'cursors')),
   };
-}
-
-/** A new store takes the configured key. @throws {ConfigError} it was filled with another one */
-async function agreeOnKey(config: StoreConfig, database: Database): Promise<Buffer> {
-  const stored = await readFingerprint(database);
-  const key = stored ? readSecretKey(config) : resolveSecretKey(config);
-  if (key && isOf(key, stored ?? (await takeFingerprint(database, fingerprintOf(key))))) return key;
-  throw otherKeyError(config, key);
-}
-
-function isOf(secretKey: Buffer, fingerprint: Buffer | undefined): boolean {
-  return fingerprint?.equals(fingerprintOf(secretKey)) === true;
 }
 
 async function openPostgres(url: string, { clock, log }: Opening): Promise<Engine> {

@@ -1,10 +1,16 @@
 import { isRecord, lookUp } from '#shared/text/json.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { readYaml, type YamlFault } from '#shared/text/yaml.ts';
-
 import { crossCheck } from './schema/cross-checks.ts';
-import { applyOverrides, coerceScalars, readOverrides, withValue } from './environment.ts';
-import { type Environment, interpolate, readFileText } from './interpolate.ts';
+import {
+  applyOverrides,
+  coerceScalars,
+  readOverrides,
+  withValue,
+  type Environment,
+  interpolate,
+  readFileText,
+} from './environment.ts';
 import { ConfigError, pathText, type Problem, toProblems } from './problems.ts';
 import { type Config, configSchema } from './schema/schema.ts';
 

@@ -15,7 +15,7 @@ import { createReloadable } from '#config/reload.ts';
 import { failed, type Finding, ok, warning } from './finding.ts';
 import { formatDuration } from '#shared/text/units.ts';
 import { ConfigError } from '#config/problems.ts';
-import { secretKeyPath } from '#config/secret-key.ts';
+import { secretKeyPath } from '#compose/secret-key.ts';
 import { readHeard, silentSince } from '#partners/silence.ts';
 import { readTraffic, type TrafficCount } from '#partners/traffic.ts';
 import { createTracker, type Tracker } from '#compose/tracker.ts';

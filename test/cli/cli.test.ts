@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commands } from '#cli/cli.ts';
 import { UsageError } from '#cli/command.ts';
-import type { Environment } from '#config/interpolate.ts';
+import type { Environment } from '#config/environment.ts';
 import { ConfigError } from '#config/problems.ts';
 import { systemClock } from '#shared/clock.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';

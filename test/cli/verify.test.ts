@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createCertificateSigner } from '#adapters/jose/certificates.ts';
 import { CommandFailure } from '#cli/command.ts';
-import type { Environment } from '#config/interpolate.ts';
+import type { Environment } from '#config/environment.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { environmentOf, runCommand } from '../support/command.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readTracing } from '#config/tracing.ts';
+import { readTracing } from '#config/environment.ts';
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
 

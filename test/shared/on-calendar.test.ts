@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { instant } from '#config/schema/values.ts';
+import { instant } from '#config/schema/partner-schema.ts';
 import { occurredAt, type PartnerEvent } from '#partners/event.ts';
 import { parseSince } from '#shared/clock.ts';
 

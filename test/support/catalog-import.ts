@@ -5,7 +5,7 @@ import type { TokenPrincipal } from '#access/tokens.ts';
 import type { CatalogOptions } from '#catalog/index.ts';
 import { importByCommand } from '#cli/commands/catalog/catalog-import.ts';
 import { addImportOptions } from '#cli/commands/catalog/import-options.ts';
-import type { Environment } from '#config/interpolate.ts';
+import type { Environment } from '#config/environment.ts';
 import type { Clock } from '#shared/clock.ts';
 import { openWorld } from './world.ts';
 import { type Output, terminalTo } from './command.ts';

@@ -1,7 +1,7 @@
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { runCli } from '#cli/cli.ts';
 import type { Terminal } from '#cli/command.ts';
-import type { Environment } from '#config/interpolate.ts';
+import type { Environment } from '#config/environment.ts';
 import type { Clock } from '#shared/clock.ts';
 import { REPOSITORY } from './directory.ts';
 import { logOutputTo } from './log-output.ts';

@@ -2,7 +2,7 @@ import { isRecord, lookUp } from '#shared/text/json.ts';
 import { webhookSecretBytes } from '#shared/crypto/secret.ts';
 
 import type { Problem } from '../problems.ts';
-import { straysIn } from './secrets.ts';
+import { straysIn } from './values.ts';
 
 /** One partner as given, and the path of its section. */
 type PartnerAt = { path: string; partner: unknown };

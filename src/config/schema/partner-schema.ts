@@ -1,25 +1,45 @@
 import { z } from 'zod';
-
-import { DAY, SECOND } from '#shared/clock.ts';
+import { DAY, isOnCalendar, SECOND } from '#shared/clock.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
-
 import {
   duration,
   fieldNames,
   flag,
-  headerName,
-  instant,
   integer,
   labelName,
   line,
   list,
   named,
-  pointers,
   section,
   shaped,
   word,
+  secret,
 } from './values.ts';
-import { secret } from './secrets.ts';
+
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/; // RFC 9110 section 5.1
+const POINTER = /^(?:\/(?:[^~/]|~[01])*)+$/; // RFC 6901, without the pointer to everything
+const INSTANT =
+  /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/;
+
+/** The name of a request header. */
+function headerName() {
+  return shaped(HEADER_NAME, 'a header name, such as X-Partner-Signature');
+}
+
+/** One JSON Pointer, or several of which the first hit wins; none switches the field off. */
+function pointers() {
+  const error = 'a JSON Pointer such as /eventType, or a list of them';
+  const pointer = shaped(POINTER, error);
+  return z.union([pointer, z.array(pointer).max(10, { error })], { error });
+}
+
+/** A date-time with a zone, or a date (UTC); read as milliseconds since the Unix epoch. */
+export function instant() {
+  const error = 'a time such as 2026-01-31T00:00:00Z, or a date';
+  return shaped(INSTANT, error)
+    .transform((text) => (isOnCalendar(text.slice(0, 16)) ? Date.parse(text) : NaN))
+    .refine((ms) => !Number.isNaN(ms), { error });
+}
 
 const action = word(['relabel', 'close', 'comment', 'redact', 'delete']);
 const actions = list(action, 'actions', { min: 1, max: 5 });

@@ -1,9 +1,7 @@
 import { z } from 'zod';
-
 import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { PARTNER_ID } from '#shared/ids.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
-
 import { partner } from './partner-schema.ts';
 import {
   browserOrigin,
@@ -25,8 +23,10 @@ import {
   storeUrl,
   trackerName,
   word,
+  keyMaterial,
+  pemKey,
+  secret,
 } from './values.ts';
-import { keyMaterial, pemKey, secret } from './secrets.ts';
 
 const PORT_MAX = 65_535;
 /** Defaults that checks across keys need, too: these see only the keys that are given. */

@@ -12,15 +12,8 @@ import {
   parseSize,
   SIZE_PATTERN,
 } from '#shared/text/units.ts';
-import { isOnCalendar } from '#shared/clock.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { isLongerThan } from '#shared/text/visible.ts';
-import { refuseStray } from './secrets.ts';
-
-const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/; // RFC 9110 section 5.1
-const POINTER = /^(?:\/(?:[^~/]|~[01])*)+$/; // RFC 6901, without the pointer to everything
-const INSTANT =
-  /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/;
 
 /** A section; refusals of unknown keys and of another type than a section read like all others. */
 export function section<Shape extends z.core.$ZodShape>(
@@ -204,24 +197,75 @@ function isProxyAddress(text: string): boolean {
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= bitsMax);
 }
 
-/** The name of a request header. */
-export function headerName() {
-  return shaped(HEADER_NAME, 'a header name, such as X-Partner-Signature');
+/** Quotation marks in pairs, as shells, YAML and word processors have them. */
+const QUOTED = /^(?:"[^]*"|'[^]*'|`[^]*`|[“”„][^]*[“”]|[‘’‚][^]*[‘’]|[«»][^]*[«»])$/;
+const INVISIBLE = /[\p{Cc}\p{Cf}]/u;
+
+/** Something that came with a value on its way to here, and its remedy. It tells nothing of the value itself. */
+type Stray = { what: string; remedy: string };
+
+export function straysIn(text: string): Stray[] {
+  const [sign] = INVISIBLE.exec(text) ?? [];
+  return [
+    ...(QUOTED.test(text.trim())
+      ? [{ what: 'quotation marks around it', remedy: 'take the marks away where it is set' }]
+      : []),
+    ...(sign === undefined ? [] : [strayOf(sign)]),
+  ];
 }
 
-/** One JSON Pointer, or several of which the first hit wins; none switches the field off. */
-export function pointers() {
-  const error = 'a JSON Pointer such as /eventType, or a list of them';
-  const pointer = shaped(POINTER, error);
-  return z.union([pointer, z.array(pointer).max(10, { error })], { error });
+function strayOf(sign: string): Stray {
+  const remedy = 'save what sets it with plain line ends (LF)';
+  if (sign === '\r') return { what: 'a carriage return in it', remedy };
+  if (sign === '\n') return { what: 'a line break in it', remedy: 'give it in one line' };
+  const code = sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+  return { what: `an invisible sign in it (U+${code})`, remedy: 'take the sign out' };
 }
 
-/** A date-time with a zone, or a date (UTC); read as milliseconds since the Unix epoch. */
-export function instant() {
-  const error = 'a time such as 2026-01-31T00:00:00Z, or a date';
-  return shaped(INSTANT, error)
-    .transform((text) => (isOnCalendar(text.slice(0, 16)) ? Date.parse(text) : NaN))
-    .refine((ms) => !Number.isNaN(ms), { error });
+/** Refuses a secret in quotation marks or with control characters: every call that it is for would fail. */
+function refuseStray(text: string, context: z.RefinementCtx<string>): void {
+  const strays = straysIn(text);
+  if (strays.length === 0) return;
+  const params = {
+    stray: `with ${strays.map(({ what }) => what).join(' and ')}`,
+    suggestion: strays.map(({ remedy }) => remedy).join('; '),
+  };
+  const message = 'the value alone, in one line';
+  context.addIssue({ code: 'custom', message, params, continue: false });
+}
+
+function notBlank(allowed: string) {
+  return z
+    .string({ error: allowed })
+    .min(1, { error: allowed })
+    .refine((text) => text.trim() !== '', { error: allowed });
+}
+
+/** Text that must never be shown. It is not trimmed: every byte of a secret counts. */
+export function secret(allowed = 'a secret that is not empty') {
+  return notBlank(allowed)
+    .superRefine(refuseStray)
+    .transform((text) => new Secret(text))
+    .meta({ writeOnly: true });
+}
+
+/** A key as PEM text, which has lines. Its reader says what is wrong with it. */
+export function pemKey(allowed: string) {
+  return notBlank(allowed)
+    .transform((text) => new Secret(text))
+    .meta({ writeOnly: true });
+}
+
+/** At least 32 bytes in base64. */
+export function keyMaterial() {
+  const error = 'at least 32 random bytes in base64, as `openssl rand -base64 32` prints them';
+  return z
+    .string({ error })
+    .superRefine(refuseStray)
+    .refine((text) => /^[A-Za-z0-9+/_-]+={0,2}$/.test(text.trim()), { error })
+    .refine((text) => Buffer.from(text, 'base64').length >= 32, { error })
+    .transform((text) => new Secret(text.trim()))
+    .meta({ writeOnly: true });
 }
 
 /** Address of a store, by its engine. */

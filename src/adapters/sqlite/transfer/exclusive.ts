@@ -6,9 +6,7 @@ import { createPrivately } from '../connection.ts';
 import { refuseOtherFile } from '../database.ts';
 import { guard, isBusy } from '../errors.ts';
 import { createRunner, statementsOn } from '../statements.ts';
-import { refuseUnlessEmpty } from '../../copy-tables.ts';
 import { lockForCommand } from '../service-lock.ts';
-import { openDraft, removeSidecars } from './draft.ts';
 
 /** A store that nobody else has open, nor can open. */
 type ExclusiveStore = Tx & {
@@ -19,7 +17,7 @@ type ExclusiveStore = Tx & {
 };
 
 /** With the lock of a service, which names who has it; another command has the file open without one. */
-function openAlone(path: string): ExclusiveStore {
+export function openAlone(path: string): ExclusiveStore {
   const lock = lockForCommand(path);
   try {
     const store = openExclusively(path);
@@ -74,34 +72,6 @@ export async function withStopped<T>(path: string, work: (tx: Tx) => Promise<T>)
     const result = await work(store);
     await store.exec('COMMIT');
     return result;
-  } finally {
-    store.close();
-  }
-}
-
-/**
- * Has `make` fill a file, empty at first, that takes the place of an empty store: the whole of it, or nothing. The
- * store is made when it is missing.
- * @throws {store-unavailable} another process has it open, or it is not empty
- */
-export async function replaceEmpty<T>(
-  path: string,
-  make: (draft: string) => Promise<T>,
-): Promise<T> {
-  const store = openAlone(path);
-  try {
-    await refuseUnlessEmpty(store, 'Name another one, or move its files away.');
-    const draft = guard(() => openDraft(store.file));
-    try {
-      const result = await make(draft.file);
-      guard(() => {
-        removeSidecars(store.file); // they would be taken for the new one's
-        draft.publish({ replace: true });
-      });
-      return result;
-    } finally {
-      draft.discard();
-    }
   } finally {
     store.close();
   }

@@ -7,8 +7,10 @@ import { applyMigrations, type Migration, shippedMigrations } from '../../migrat
 import { StoreRefusal } from '#shared/database.ts';
 import { openDatabase } from '../database.ts';
 import { guard } from '../errors.ts';
-import { replaceEmpty } from './exclusive.ts';
-import { type BackupOrigin, dropManifest, findAltered, readManifest } from './tables.ts';
+import { refuseUnlessEmpty } from '../../copy-tables.ts';
+import { openDraft, removeSidecars } from './backup.ts';
+import { openAlone } from './exclusive.ts';
+import { type BackupOrigin, dropManifest, findAltered, readManifest } from './manifest.ts';
 
 export type RestoreRequest = {
   /** The backup. */
@@ -44,6 +46,31 @@ export async function restore(request: RestoreRequest): Promise<Restored> {
     const origin = takeBackup(draft, request);
     return { ...origin, migrated: await makeStore(draft, request, origin) };
   });
+}
+
+/**
+ * Has `make` fill a file, empty at first, that takes the place of an empty store: the whole of it, or nothing. The
+ * store is made when it is missing.
+ * @throws {store-unavailable} another process has it open, or it is not empty
+ */
+async function replaceEmpty<T>(path: string, make: (draft: string) => Promise<T>): Promise<T> {
+  const store = openAlone(path);
+  try {
+    await refuseUnlessEmpty(store, 'Name another one, or move its files away.');
+    const draft = guard(() => openDraft(store.file));
+    try {
+      const result = await make(draft.file);
+      guard(() => {
+        removeSidecars(store.file); // they would be taken for the new one's
+        draft.publish({ replace: true });
+      });
+      return result;
+    } finally {
+      draft.discard();
+    }
+  } finally {
+    store.close();
+  }
 }
 
 /** Checks the copy that a store is to become, and takes out of it what only a backup has. */

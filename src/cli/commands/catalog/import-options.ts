@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ImportWork } from '#catalog/import/import-draft.ts';
 import type { ImportServer } from '#catalog/import/import-target.ts';
-import type { Environment } from '#config/interpolate.ts';
+import type { Environment } from '#config/environment.ts';
 import { isLoopbackHost } from '#shared/text/address.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { UsageError } from '../../command.ts';

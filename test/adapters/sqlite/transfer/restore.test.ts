@@ -18,7 +18,7 @@ import {
   listTables,
   type TableDigest,
   writeManifest,
-} from '#adapters/sqlite/transfer/tables.ts';
+} from '#adapters/sqlite/transfer/manifest.ts';
 import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, expect, test } from 'vitest';
-import { fingerprintOf, resolveSecretKey, secretKeyPath } from '#config/secret-key.ts';
+import { fingerprintOf, resolveSecretKey, secretKeyPath } from '#compose/secret-key.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
@@ -31,7 +31,7 @@ test('without one a key is made beside the database, for its owner only, and kep
 
 test('processes that start together end up with the same whole key, and nothing else is left', async () => {
   const script = `
-    import { resolveSecretKey } from '#config/secret-key.ts';
+    import { resolveSecretKey } from '#compose/secret-key.ts';
     console.log(resolveSecretKey(${JSON.stringify(storeAt(database))}).toString('hex'));`;
   const run = promisify(execFile);
   const args = ['--input-type=module', '--eval', script];

@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import type { OnProgress } from '#shared/progress.ts';
 
 /** A table as SQL has it, its names in quotes. */
-export type Table = {
+type Table = {
   /** Without quotes. */
   name: string;
   source: string;
