@@ -1,34 +1,24 @@
 import type { KeyObject } from 'node:crypto';
-import { MINUTE, type TrackerTime } from '#shared/clock.ts';
+import { MINUTE, SECOND, type TrackerTime } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import {
   type Crawl,
   crawlWhenDue,
   createCrawlBudget,
-  isListed,
   newestChange,
   pagesSince,
+  createDirectoryKeeper,
+  type KeptDirectory,
 } from './crawl-directory.ts';
-import { createDirectoryInbox } from './directory-inbox.ts';
+import { createIncoming } from './directory-inbox.ts';
 import { readDirectoryState, readUpdatedAt } from './directory-view.ts';
 import { type DirectoryState, rulesCheckOf, toDirectoryEntry } from './lead-directory.ts';
-import { createReadLeads } from './read-leads.ts';
-import { createSecondLooks } from './second-looks.ts';
-import {
-  adoptRepository,
-  noteMoved,
-  putCaughtUp,
-  putEntries,
-  renameLabel,
-} from './write-directory.ts';
+import { adoptRepository, noteMoved, putCaughtUp, putEntries } from './write-directory.ts';
 import type { DirectoryStore } from '../lead-store.ts';
-import { hideLeadNow } from '../lead-feed/note-changes.ts';
 import { isFeedFollowed } from '../lead-feed/read-changes.ts';
 import { type LeadRules, mapIssues } from '../model/lead.ts';
 import type { Issue, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
-import { foldLabel } from '#shared/text/labels.ts';
-import { createDirectoryKeeper, type KeptDirectory } from './keep-directory.ts';
 
 /** A catch-up asks again for this much, for issues that became visible late. */
 const OVERLAP_MS = MINUTE;
@@ -96,7 +86,12 @@ export type DirectoryFiller = {
    * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
    */
   learn(number: number): Promise<LearnedLead>;
-  /** `isListed` with a catch-up of its own. */
+  /**
+   * Catches up, and says whether the tracker's list shows the issue, for one that the tracker does not find by its
+   * number. The directory knows when the list showed it last, and there it still stands, or nowhere. Undefined: the
+   * first crawl is not complete and has not come by the issue.
+   * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
+   */
   isListed(number: number): Promise<boolean | undefined>;
   /** Takes in what the tracker's webhook said, together with what else comes. Never throws. */
   apply(event: TrackerEvent): void;
@@ -116,8 +111,6 @@ type Filling = Directory &
     isComplete: () => boolean;
     stopping: AbortSignal;
   };
-type Inbox = ReturnType<typeof createDirectoryInbox> &
-  Pick<DirectoryFiller, 'takeRead'> & { stop(): Promise<void> };
 type Identify = { run(): Promise<void>; forget(): void };
 
 export function createDirectoryFiller(directory: Directory): DirectoryFiller {
@@ -135,7 +128,7 @@ export function createDirectoryFiller(directory: Directory): DirectoryFiller {
     onProgress: (state) => (status = toStatus(state)),
     looked: {},
   };
-  const inbox = createInbox(filling);
+  const incoming = createIncoming(filling, (number) => learn(filling, number));
   const catchUps = createCatchUps(filling);
   const keeper = createDirectoryKeeper({
     ...directory,
@@ -160,15 +153,15 @@ export function createDirectoryFiller(directory: Directory): DirectoryFiller {
     stop: async () => {
       stopping.abort();
       delete filling.looked.deletedLabel;
-      await Promise.allSettled([keeper.stop(), catchUps.settled(), inbox.stop()]);
+      await Promise.allSettled([keeper.stop(), catchUps.settled(), incoming.stop()]);
     },
     identify: () => filling.identify.run(),
     catchUp: catchUps.since,
     learn: (number) => learn(filling, number),
     isListed: async (number) => isListed(directory, number, await catchUps.since()),
-    apply: (event) => apply({ filling, inbox }, event),
-    takeRead: (issues) => inbox.takeRead(issues),
-    settled: () => inbox.settled(),
+    apply: (event) => incoming.apply(event),
+    takeRead: (issues) => incoming.takeRead(issues),
+    settled: () => incoming.settled(),
     status: () => status,
     readStatus: async () => {
       const state = await readDirectoryState(directory.store);
@@ -183,58 +176,6 @@ function entriesBy({ rules, key }: Directory): Crawl['toEntries'] {
       issues.filter((issue) => !issue.isPullRequest),
       (issue) => toDirectoryEntry(issue, rules, key),
     );
-}
-
-function createInbox(filling: Filling): Inbox {
-  const { store, toEntries, clock, log } = filling;
-  const looks = createSecondLooks({
-    store,
-    learn: (number) => learn(filling, number),
-    clock,
-    log,
-  });
-  const inbox = createDirectoryInbox({
-    toEntries,
-    clock,
-    log,
-    putEntries: looks.put,
-    noteMoved: (number) => noteMoved(store, number),
-    renameLabel: (rename) => renameLabel(store, rename),
-    hideLead: (number) => hideLeadNow(store, number),
-  });
-  const readLeads = createReadLeads(filling);
-  const settled = async (): Promise<void> => {
-    await Promise.all([inbox.settled(), readLeads.settled()]);
-  };
-  return {
-    ...inbox,
-    takeRead: (issues) => {
-      if (filling.hasPartners()) readLeads.take(issues);
-    },
-    settled,
-    stop: () => settled().then(looks.stop),
-  };
-}
-
-/** Takes an event of the tracker into the directory. */
-function apply({ filling, inbox }: { filling: Filling; inbox: Inbox }, event: TrackerEvent): void {
-  if (event.kind === 'everything') {
-    filling.identify.forget();
-    const { renamedLabel: label } = event;
-    const { approvedLabel, deletedLabel } = filling.rules;
-    if (label)
-      inbox.rename({
-        from: foldLabel(label.from),
-        to: foldLabel(label.to),
-        approvedLabel: foldLabel(approvedLabel),
-        deletedLabel: foldLabel(deletedLabel),
-      });
-  }
-  // A deleted issue keeps its row until a full crawl misses it, so that a deletion that names it
-  // ends with the truth about that issue instead of UNMATCHED. Readers are told at once.
-  if (event.kind !== 'issue') return;
-  if (event.isGone && !event.isMoved) inbox.hide(event.issue.number);
-  else inbox.take(event.issue, { isMoved: event.isMoved === true });
 }
 
 function toStatus(state: DirectoryState): DirectoryStatus {
@@ -323,4 +264,19 @@ async function learn(filling: Filling, number: number): Promise<LearnedLead> {
   if (!isKnown) await putEntries(store, [{ ...NOTHING_KNOWN, number }]);
   await noteMoved(store, number);
   return 'lead';
+}
+
+async function isListed(
+  { tracker, store }: Directory,
+  number: number,
+  { isComplete }: { isComplete: boolean },
+): Promise<boolean | undefined> {
+  const since = await readUpdatedAt(store, number);
+  if (since === undefined) return isComplete ? false : undefined;
+  for await (const { issues } of pagesSince(tracker, since)) {
+    if (issues.some((issue) => issue.number === number)) return true;
+    // Ties may fill a page; the tracker counts whole seconds.
+    if (issues.some(({ updatedAt }) => updatedAt > since + SECOND)) return false;
+  }
+  return false;
 }

@@ -1,5 +1,5 @@
 import { onTestFinished, expect, test } from 'vitest';
-import { createDirectoryKeeper } from '#leads/directory/keep-directory.ts';
+import { createDirectoryKeeper } from '#leads/directory/crawl-directory.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
