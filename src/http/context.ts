@@ -18,7 +18,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Log, LogFields } from '#shared/log.ts';
 import type { ProblemPage } from './responses/problem.ts';
 import type { WebhookRefusal } from '#shared/outcomes/callers.ts';
-import type { CountRefusal } from './auth/refusal-limiter.ts';
+import type { CountRefusal } from './limits.ts';
 import type { Backlog } from './responses/backlog.ts';
 import type { Access } from '#access/index.ts';
 import type { Catalog } from '#catalog/index.ts';

@@ -49,9 +49,8 @@ import { operationRoutes, type ServiceReports } from './routes/operations.ts';
 import { partnerRoutes } from './routes/partners.ts';
 import { meRoutes } from './routes/me.ts';
 import { receiptStatusRoutes } from './routes/receipt-status.ts';
-import { defaultLimits, type ServerLimits } from './limits.ts';
+import { defaultLimits, type ServerLimits, createRefusalLimiter } from './limits.ts';
 import { measureBodies, createRefusalLog, traceRequests } from './telemetry/requests.ts';
-import { createRefusalLimiter } from './auth/refusal-limiter.ts';
 import { installPressureRelief } from './server-load.ts';
 import { validateRequests } from './route.ts';
 

@@ -35,7 +35,7 @@ import type { Draft } from '#catalog/version/content-check.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import { type Caller, type Catalog, createCatalog } from '#catalog/index.ts';
 import { findArtifact, readVersion } from '#catalog/version/read-version.ts';
-import { storeUnder, versionResponse } from '#http/routes/catalog/version-response.ts';
+import { storeUnder, versionResponse } from '#http/routes/catalog/version.ts';
 import { readRelations, taggedOf } from '#catalog/version/version-view.ts';
 import { listAuditOf } from '#shared/audit.ts';
 import type { Database } from '#shared/database.ts';

@@ -3,8 +3,8 @@ import { requireCatalogAccess } from '../auth/catalog-access.ts';
 import { auditRoutes } from './audit.ts';
 import { apiCatalogRoutes } from './catalog/api-catalog.ts';
 import { addCatalogLifecycle } from './catalog/lifecycle.ts';
-import { addCatalogReads } from './catalog/reads.ts';
-import { addCatalogUsage } from './catalog/usage.ts';
+import { addCatalogDiff } from './catalog/diff.ts';
+import { addCatalogReads, addCatalogUsage } from './catalog/reads.ts';
 import { acceptSpecJson, addCatalogWrites } from './catalog/writes.ts';
 import { claimRoutes } from './claims.ts';
 import { consumerRoutes } from './consumers.ts';
@@ -25,6 +25,7 @@ function catalogRoutes(app: HttpApp, context: BearerContext): void {
   requireCatalogAccess(app, context);
   acceptSpecJson(app, context);
   addCatalogReads(app, context);
+  addCatalogDiff(app, context);
   addCatalogUsage(app, context);
   addCatalogWrites(app, context);
   addCatalogLifecycle(app, context);

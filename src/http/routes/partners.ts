@@ -7,7 +7,7 @@ import { type PartnerPath, partnerPaths } from '#partners/receipts/receipt.ts';
 import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
 import { type AreaContext, type EarlyRequest, type HttpApp, hangUpOf } from '../context.ts';
 import { acceptRawJson, rawBodyOf } from '../requests/body.ts';
-import type { CountRefusal } from '../auth/refusal-limiter.ts';
+import type { CountRefusal } from '../limits.ts';
 import { createPartnerMetrics, type PartnerMetrics } from '../telemetry/partner-metrics.ts';
 import { JSON_MEDIA_TYPE, rateLimitHeaders } from '../responses/headers.ts';
 import { routedPath } from '../requests/paths.ts';

@@ -12,20 +12,22 @@ import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, HttpApp } from '../../context.ts';
 import { parseIfMatch } from '../../requests/headers.ts';
+import { withCheck, describeRoute } from '../../route.ts';
 import {
   artifactParams,
-  deprecateQuery,
   ifMatchHeader,
-  namedVersionQuery,
-  publishQuery,
-  retireQuery,
-  versionQuery,
-  sunsetParameter,
+  optionalVersion,
+  respondWithVersion,
+  sendResponse,
+  version,
   versionHeaderNames,
-} from './schema.ts';
-import { withCheck, describeRoute } from '../../route.ts';
-import { respondWithVersion, sendResponse, versionResponse } from './version-response.ts';
-import { idempotencyHeader } from '../../requests/parameters.ts';
+  versionQuery,
+  versionResponse,
+} from './version.ts';
+import { DAY_OR_INSTANT, idempotencyHeader, parsedBy } from '../../requests/parameters.ts';
+import { z } from 'zod';
+import { sunsetOfDay } from '#catalog/lifecycle/transitions.ts';
+import { parseSince } from '#shared/clock.ts';
 
 const PATH = '/api/v1/catalog/:id';
 
@@ -90,6 +92,44 @@ function targetOf<Query>(request: {
   const ifMatch = parseIfMatch(request.headers['if-match']);
   return { ...request.params, ...request.query, ifMatch };
 }
+
+const namedVersionQuery = z.strictObject({ version });
+const publishQuery = z.strictObject({
+  version: optionalVersion,
+  breaking: z
+    .enum(['accept'], 'must be `accept`')
+    .optional()
+    .describe('`accept`: also with breaking changes, where they block. The audit keeps it.'),
+});
+const retireQuery = z.strictObject({
+  version: optionalVersion,
+  early: z
+    .enum(['true', 'false'], 'must be `true` or `false`')
+    .optional()
+    .describe('`true`: also while the sunset lies ahead or somebody reads the version.'),
+});
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** A sunset in a query; what comes out are milliseconds. */
+const sunsetParameter = z
+  .string('must be given once')
+  .max(64, 'is too long')
+  .meta({ pattern: DAY_OR_INSTANT })
+  .transform(
+    parsedBy(
+      (text) => parseSince(DATE.test(text) ? sunsetOfDay(text) : text),
+      'must be a date (2027-01-31) or an RFC 3339 date-time with a zone (2027-01-31T18:00:00Z)',
+    ),
+  )
+  .meta({
+    description:
+      'From when on the version may be gone, ahead of now: an RFC 3339 date-time, or a date, which stands for its last second in UTC.',
+  });
+
+const deprecateQuery = z.strictObject({
+  version: optionalVersion,
+  sunset: sunsetParameter.optional(),
+});
 
 const headers = ifMatchHeader.extend(idempotencyHeader.shape);
 

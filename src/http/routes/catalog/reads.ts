@@ -1,24 +1,32 @@
-import { filterProblems } from '#catalog/version/content-check.ts';
+import { filterProblems, groupPath, source, text, type } from '#catalog/version/content-check.ts';
+import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
 import { listAudit, listCatalog, listVersions, readSpec } from '#catalog/reading/read-catalog.ts';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { changeKinds, CHANGES_MAX, impacts } from '#catalog/diff/changes.ts';
-import { type VersionDiff, diffVersions } from '#catalog/diff/diff-versions.ts';
-import type { VersionRef, VersionView } from '#catalog/version/artifact.ts';
+import {
+  lifecycles,
+  OWNER_CHARACTERS_MAX,
+  PROJECT_ID_CHARACTERS_MAX,
+  type VersionRef,
+  type VersionView,
+} from '#catalog/version/artifact.ts';
 import type { Catalog } from '#catalog/index.ts';
 import {
   artifactAuditOut,
   artifactListOut,
   artifactOut,
+  artifactUsageOut,
   renderVersion,
   toArtifactAuditEntryOut,
   toArtifactSummaryOut,
 } from '#catalog/version/version-out.ts';
+import { readUsage, type Usage } from '#catalog/usage/read-usage.ts';
+import { toRfc3339 } from '#shared/clock.ts';
 import { readView } from '#catalog/version/version-view.ts';
 import { specTagOf } from '#catalog/version/entity-tag.ts';
 import type { SpecFormat } from '#catalog/spec/spec-yaml.ts';
 import type { Page } from '#shared/pagination/page.ts';
-import { forCatalogReaders, readerOf } from '../../auth/catalog-access.ts';
+import { forCatalogReaders, readByOf, readerOf } from '../../auth/catalog-access.ts';
 import { matchesNone, prefersYaml } from '../../requests/headers.ts';
 import type { BearerContext, Exchange, HttpApp } from '../../context.ts';
 import { linkNext } from '../../responses/headers.ts';
@@ -28,21 +36,20 @@ import {
   type ResponseCache,
   sendRendered,
 } from '../../responses/rendered-response.ts';
-import { pageQuery } from '../../requests/parameters.ts';
+import { pageParameters, pageQuery } from '../../requests/parameters.ts';
+import { describeRoute, withCheck } from '../../route.ts';
 import {
   artifactParams,
-  catalogQuery,
-  diffQuery,
+  deprecationHeaders,
+  revalidated,
   versionHeaderNames,
+  versionHeaders,
   versionQuery,
-} from './schema.ts';
-import { countRead } from './usage.ts';
-import { describeRoute, withCheck } from '../../route.ts';
-import { deprecationHeaders, revalidated, versionHeaders } from './version-response.ts';
+} from './version.ts';
 
 const PATH = '/api/v1/catalog';
 
-/** Reading one version, the list, an artifact's versions and its audit, a spec alone, and a comparison. */
+/** Reading one version, the list, an artifact's versions and its audit, and a spec alone. */
 export function addCatalogReads(app: HttpApp, context: BearerContext): void {
   const { catalog } = context;
   const toPage = <Item, Out>(
@@ -78,7 +85,6 @@ export function addCatalogReads(app: HttpApp, context: BearerContext): void {
     const what = prefersYaml(request.headers.accept) ? specAs.yaml : specAs.json;
     return respondToRead({ request, reply }, { catalog, cache, ref, ...what });
   });
-  addDiffRead(app, context);
 }
 
 type Reader = ReturnType<typeof readerOf>;
@@ -153,6 +159,64 @@ async function respondToRead(
   return sendRendered(exchange, content, headers);
 }
 
+/** Puts a read of a version into the record. HEAD only asks about it. */
+function countRead({ usage }: Catalog, request: FastifyRequest, serial: number): void {
+  if (request.method === 'GET') usage.record(serial, readByOf(request));
+}
+
+/** The readers of an artifact, by version. */
+export function addCatalogUsage(app: HttpApp, { catalog }: BearerContext): void {
+  app.get('/api/v1/catalog/:id/usage', usageRoute, async (request) => {
+    const isAdmin = request.token?.scopes.includes('trackport:admin') ?? false;
+    const self = readByOf(request);
+    const usage = await readUsage(catalog, readerOf(request), {
+      ...request.params,
+      ...request.query,
+      mayName: ({ kind, id }) => isAdmin || (kind === self.kind && id === self.id),
+    });
+    return toUsageOut(usage);
+  });
+}
+
+function toUsageOut({ items, isTruncated }: Usage): z.infer<typeof artifactUsageOut> {
+  return {
+    items: items.map(({ version, lifecycle, sunsetAt, readers }) => ({
+      version,
+      lifecycle,
+      ...(sunsetAt !== undefined && { sunsetAt: toRfc3339(sunsetAt) }),
+      readers: readers.map(({ lastReadAt, ...reader }) => {
+        return { ...reader, lastReadAt: toRfc3339(lastReadAt) };
+      }),
+    })),
+    ...(isTruncated && { truncated: true }),
+  };
+}
+
+const SEARCH_CHARACTERS_MAX = 200;
+
+const catalogQuery = z.strictObject({
+  ...pageParameters,
+  type: type.optional(),
+  lifecycle: z.enum(lifecycles, `must be one of ${lifecycles.join(', ')}`).optional(),
+  owner: text(OWNER_CHARACTERS_MAX).optional(),
+  source: source.optional(),
+  groupPath: groupPath.optional().describe('The group itself and all below it.'),
+  projectId: text(PROJECT_ID_CHARACTERS_MAX).optional(),
+  q: text(SEARCH_CHARACTERS_MAX)
+    .refine((query) => isSearchable(query), {
+      error: `must have 1 to ${SEARCH_TERMS_MAX} words of letters and digits`,
+      params: { code: 'out-of-range' },
+    })
+    .optional()
+    .describe(
+      'Full text over id, title, description, owner and group path: each word must begin a word there.',
+    ),
+  versions: z
+    .enum(['all'], 'must be `all`')
+    .optional()
+    .describe('Every version instead of one row per artifact.'),
+});
+
 const listRoute = describeRoute({
   ...forCatalogReaders,
   operationId: 'listCatalog',
@@ -225,6 +289,18 @@ const specRoute = describeRoute({
   problems: ['artifact-not-found', 'no-published-version', 'not-found'],
 });
 
+const usageRoute = describeRoute({
+  ...forCatalogReaders,
+  operationId: 'readArtifactUsage',
+  summary: 'See who reads which version',
+  description:
+    'Scope `catalog:read`. Every version, or the one that is named, with the consumers and clients that read it or its spec in the last 90 days. Lists, searches, comparisons and `HEAD` are no reads.',
+  request: { params: artifactParams, querystring: versionQuery },
+  ok: { 200: { description: 'Who reads what.', schema: artifactUsageOut } },
+  sends: revalidated,
+  problems: ['artifact-not-found'],
+});
+
 /** The headers of a response with a spec alone, a 304 too. */
 function specHeaders(view: VersionView, format: SpecFormat): Record<string, string> {
   const { record } = view;
@@ -237,58 +313,3 @@ function specHeaders(view: VersionView, format: SpecFormat): Record<string, stri
     ...deprecationHeaders(view),
   };
 }
-
-/** Adds the comparison of two versions of an artifact. */
-function addDiffRead(app: HttpApp, { catalog }: BearerContext): void {
-  app.get('/api/v1/catalog/:id/diff', diffRoute, async (request, reply) => {
-    const { id } = request.params;
-    const diff = await diffVersions(catalog, readerOf(request), { id, ...request.query });
-    reply.header('content-location', addressOf(id, diff));
-    const { truncated, ...out } = diff;
-    return { ...out, ...(truncated && { truncated }) };
-  });
-}
-
-/** Address of exactly this comparison, whatever the defaults are later. */
-function addressOf(id: string, { from, to }: VersionDiff): string {
-  const query = new URLSearchParams({ from, to }).toString();
-  return `/api/v1/catalog/${encodeURIComponent(id)}/diff?${query}`;
-}
-
-const changeOut = z
-  .object({
-    path: z
-      .string()
-      .describe(
-        'A JSON Pointer: `/owner`, `/spec/paths/~1leads/get`. Where it would have more than 1,000 characters, that of a place above.',
-      ),
-    kind: z.enum(changeKinds),
-    impact: z
-      .enum(impacts)
-      .describe('What it means for who relies on `from`; `unclassified` where nobody can be sure.'),
-    text: z.string().describe('In words, such as `from 500 to 200`.'),
-  })
-  .meta({ id: 'ArtifactChange', description: 'One difference between two versions.' });
-
-const diffOut = z
-  .object({
-    from: z.string(),
-    to: z.string(),
-    breaking: z.boolean().describe('Whether any change is known to break.'),
-    changes: z.array(changeOut).max(CHANGES_MAX).describe('Breaking ones first.'),
-    truncated: z.literal(true).optional().describe('There when there are more changes.'),
-  })
-  .meta({ id: 'ArtifactDiff', description: 'What changed from one version to another.' });
-
-const diffRoute = describeRoute({
-  ...forCatalogReaders,
-  operationId: 'diffArtifactVersions',
-  summary: 'Compare two versions of an artifact',
-  description:
-    "Scope `catalog:read`. The two specs and the artifact's own fields, breaking changes first, at most 1,000. Only of OpenAPI documents is anything said to break.",
-  request: { params: artifactParams, querystring: diffQuery },
-  ok: { 200: { description: 'What changed.', schema: diffOut } },
-  sends: revalidated,
-  headers: ['Content-Location'],
-  problems: ['artifact-not-found', 'no-published-version', 'diff-too-costly'],
-});

@@ -13,15 +13,18 @@ import { callerOf } from '../../auth/catalog-access.ts';
 import { type BearerContext, type HttpApp, hangUpOf } from '../../context.ts';
 import { parseIfMatch } from '../../requests/headers.ts';
 import { contentOnlyIn, draftIn, patchIn, problemsInBody } from '#catalog/version/content-check.ts';
-import { artifactParams, ifMatchHeader, versionQuery, versionHeaderNames } from './schema.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
 import { describeRoute, withCheck } from '../../route.ts';
 import {
   addressOf,
+  artifactParams,
+  ifMatchHeader,
   respondWithVersion,
   sendResponse,
+  versionHeaderNames,
+  versionQuery,
   versionResponse,
-} from './version-response.ts';
+} from './version.ts';
 import { takeBodies, toBody } from '../../requests/body.ts';
 
 const PATH = '/api/v1/catalog';

@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { readView } from '#catalog/version/version-view.ts';
-import type { respondWithVersion } from '#http/routes/catalog/version-response.ts';
+import type { respondWithVersion } from '#http/routes/catalog/version.ts';
 import { type Call, openWorld } from '../../../support/world.ts';
 import { temporaryDatabase, withCommits } from '../../../support/stores.ts';
 import { catalogRules, petstore } from '../../../support/catalog.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createRefusalLimiter } from '#http/auth/refusal-limiter.ts';
+import { createRefusalLimiter } from '#http/limits.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
-import { createFakeClock } from '../../support/clock.ts';
+import { createFakeClock } from '../support/clock.ts';
 
 const refusal = new TrackportError('unauthorized');
 

@@ -1,9 +1,10 @@
-/** Responses with one version of the catalog: their headers, and what is stored for an idempotency key. */
+/** One version in requests and responses: how it is named, its headers, and what is stored for an idempotency key. */
 import type { Caller } from '#catalog/index.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import { renderVersion } from '#catalog/version/version-out.ts';
 import type { StoredView } from '#catalog/version/store-version.ts';
-import type { VersionView } from '#catalog/version/artifact.ts';
+import { ARTIFACT_ID, type VersionView } from '#catalog/version/artifact.ts';
+import { versionText } from '#catalog/version/content-check.ts';
 import { taggedOf } from '#catalog/version/version-view.ts';
 import { memoize } from '#shared/caching.ts';
 import {
@@ -13,11 +14,43 @@ import {
   type StoredResponse,
 } from '#shared/idempotency.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { tokenOf } from '../../auth/bearer.ts';
 import { callerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, Exchange } from '../../context.ts';
+import { ENTITY_TAGS } from '../../requests/headers.ts';
 import { routedPath } from '../../requests/paths.ts';
 import { JSON_MEDIA_TYPE, REVALIDATED } from '../../responses/headers.ts';
+
+export const version = versionText('must be given once');
+
+export const artifactParams = z.object({
+  id: z.string().meta({ description: 'In any case.', pattern: ARTIFACT_ID.source }),
+});
+
+export const optionalVersion = version
+  .optional()
+  .describe('Name it: what a call without it means can change at any time.');
+
+export const versionQuery = z.strictObject({ version: optionalVersion });
+export const ifMatchHeader = z.object({
+  'If-Match': z
+    .string()
+    .regex(ENTITY_TAGS, 'must be `*` or a list of entity tags in double quotes')
+    .optional()
+    .describe('The `ETag` that the change is based on, or `*`.'),
+});
+
+/** The names of the headers of a version, those of a deprecated one among them, for openapi.json. */
+export const versionHeaderNames = [
+  'ETag',
+  'Cache-Control',
+  'Vary',
+  'Content-Location',
+  'Deprecation',
+  'Sunset',
+  'Link',
+] as const;
 
 /** Of every response of the catalog: for one caller, who revalidates it at every use. */
 export const revalidated = {
