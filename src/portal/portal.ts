@@ -28,7 +28,7 @@ import { acceptForms } from './routes/form-bodies.ts';
 import type { PortalRoute } from './routes/page-route.ts';
 import { pathOf } from './routes/portal-request.ts';
 import { PORTAL_HEADERS, PORTAL_ROUTE } from './routes/send-page.ts';
-import { addSignInRoutes } from './sign-in/routes.ts';
+import { addSignInRoutes } from './sign-in/sign-in.ts';
 
 /** Every page of the portal with its actions. */
 export const portalPages: readonly PortalRoute[] = [

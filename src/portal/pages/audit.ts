@@ -5,13 +5,12 @@ import type { AuditEntryOut, AuditFilter } from '#access/audit.ts';
 import type { Grant } from '#access/grant.ts';
 import type { Access } from '#access/index.ts';
 import { auditActions } from '#shared/audit.ts';
-import { cursorFilter, instantFilter, oneOfFilter, textFilter, spanOf } from '../filters.ts';
-import { html, type Html, type HtmlValue } from '../html.ts';
-import { withQuery, AUDIT_PATH, SECTIONS } from '../paths.ts';
-import { page } from '../routes/page-route.ts';
-import { code, foreign, link, note } from '../shell/elements.ts';
-import { choicesOf } from '../shell/forms.ts';
 import {
+  cursorFilter,
+  instantFilter,
+  oneOfFilter,
+  textFilter,
+  spanOf,
   type ListRequest,
   type Found,
   isFiltered,
@@ -19,8 +18,13 @@ import {
   type Column,
   spanFilters,
 } from '../shell/list.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
+import { withQuery, AUDIT_PATH, SECTIONS } from '../paths.ts';
+import { page } from '../routes/page-route.ts';
+import { code, foreign, link, note } from '../shell/elements.ts';
+import { choicesOf } from '../shell/forms.ts';
 import { count, counted, type Viewer, time } from '../shell/times.ts';
-import { grantWords } from './consumers/consumer-summary.ts';
+import { grantWords } from './consumers/consumer-list.ts';
 
 /** The address of the page: what a form leaves empty is no filter. */
 export const auditQuery = z.strictObject({

@@ -4,7 +4,13 @@ import { parseLeadId } from '#leads/model/identity.ts';
 import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
-import { cursorFilter } from '../filters.ts';
+import {
+  cursorFilter,
+  type Column,
+  type Found,
+  listCard,
+  type ListRequest,
+} from '../shell/list.ts';
 import { html, type Html } from '../html.ts';
 import {
   withQuery,
@@ -20,7 +26,6 @@ import { refuseTyped, typedForm } from '../routes/confirmation.ts';
 import { page } from '../routes/page-route.ts';
 import { body, card, type EmptyCard, facts, row } from '../shell/card.ts';
 import { code, link } from '../shell/elements.ts';
-import { type Column, type Found, listCard, type ListRequest } from '../shell/list.ts';
 import { notice, remark } from '../shell/notice.ts';
 import { count, counted, type Viewer, time } from '../shell/times.ts';
 import { type IssueAddress, issueLink } from './receipts/receipt-words.ts';

@@ -13,13 +13,12 @@ import {
   type RefusalWords,
 } from '#shared/outcomes/callers.ts';
 import { decapitalize, entryOf } from '#shared/outcomes/entry.ts';
-import { startParameter, textFilter } from '../filters.ts';
+import { startParameter, textFilter, partPager, table } from '../shell/list.ts';
 import { html, type Html } from '../html.ts';
 import { withQuery, PARTNERS_PATH, SECTIONS, partnerAnchor, receiptsPath } from '../paths.ts';
 import { page } from '../routes/page-route.ts';
 import { body, card, empty, facts, plainCard, stack } from '../shell/card.ts';
 import { badgeOf, code, copyable, link } from '../shell/elements.ts';
-import { partPager, table } from '../shell/list.ts';
 import { ago, count, counted, duration, type Viewer, time } from '../shell/times.ts';
 
 /** As many as fit into a page, each with all its reasons and some secrets. */

@@ -13,7 +13,7 @@ import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';
 import type { HeldForm } from '../shell/forms.ts';
 import { problemOf } from '../shell/notice.ts';
-import { confirmAtIssuer } from '../sign-in/attempts.ts';
+import { confirmAtIssuer } from '../sign-in/sign-in.ts';
 import {
   checkInput,
   isReload,

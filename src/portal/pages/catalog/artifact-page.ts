@@ -15,7 +15,7 @@ import {
 import { auditSubject } from '#catalog/version/read-version.ts';
 import { readView } from '#catalog/version/version-view.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
-import { cursorFilter, textFilter } from '../../filters.ts';
+import { cursorFilter, textFilter } from '../../shell/list.ts';
 import { html, type Html } from '../../html.ts';
 import { type PortalPerson, may } from '../../page.ts';
 import {
@@ -44,11 +44,9 @@ import {
 import { notice } from '../../shell/notice.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';
 import { bytes, count, type Viewer, time, timeText } from '../../shell/times.ts';
-import { groupPathOf } from './catalog-list.ts';
-import { LIFECYCLE_WORDS, sunsetDay } from './lifecycle-words.ts';
-import { readersCard } from './readers-card.ts';
+import { groupPathOf, LIFECYCLE_WORDS, sunsetDay } from './catalog-list.ts';
+import { readersCard, type ShownArtifact, diffCard, versionsCard } from './artifact-cards.ts';
 import { readDefault } from './version-actions.ts';
-import { type ShownArtifact, diffCard, versionsCard } from './versions-card.ts';
 
 const params = z.object({ id: z.string() });
 

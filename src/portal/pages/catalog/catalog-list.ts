@@ -1,11 +1,21 @@
+/** The list of the catalog, and the words that say where a version is in its life, and when that ends. */
 import { z } from 'zod';
 import { countFindings } from '#catalog/reading/list-versions.ts';
 import { listCatalog } from '#catalog/reading/read-catalog.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
-import { lifecycles, type ListedVersion } from '#catalog/version/artifact.ts';
+import { lifecycles, type ListedVersion, type Lifecycle } from '#catalog/version/artifact.ts';
 import { type Words, filterProblems } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
-import { cursorFilter, oneOfFilter, textFilter } from '../../filters.ts';
+import {
+  cursorFilter,
+  oneOfFilter,
+  textFilter,
+  type ListRequest,
+  type Filter,
+  type Found,
+  listCard,
+  type Column,
+} from '../../shell/list.ts';
 import { html, type Html } from '../../html.ts';
 import { may } from '../../page.ts';
 import {
@@ -18,17 +28,11 @@ import {
 } from '../../paths.ts';
 import { page } from '../../routes/page-route.ts';
 import type { EmptyCard } from '../../shell/card.ts';
-import { code, cut, foreign, link, note } from '../../shell/elements.ts';
+import { code, cut, foreign, link, note, badgeOf } from '../../shell/elements.ts';
 import { choicesOf } from '../../shell/forms.ts';
-import {
-  type ListRequest,
-  type Filter,
-  type Found,
-  listCard,
-  type Column,
-} from '../../shell/list.ts';
-import { count, type Viewer, time } from '../../shell/times.ts';
-import { LIFECYCLE_WORDS, lifecycleStatus } from './lifecycle-words.ts';
+import { count, type Viewer, time, calendarDay, counted } from '../../shell/times.ts';
+import { DAY, SECOND } from '#shared/clock.ts';
+import type { Standing } from '#shared/outcomes/entry.ts';
 
 /** Every filter stands in every link of the page. */
 const FILTERS_BYTES_MAX = 2400;
@@ -207,3 +211,30 @@ const columnsFor = (
   ['Group', ({ groupPath }) => groupPath && code(cut(groupPath, 120))],
   ['Changed', ({ updatedAt }) => time(updatedAt, viewer, 'day')],
 ];
+
+export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, Standing>> = {
+  DRAFT: { urgency: 'wait', title: 'Draft' },
+  PUBLISHED: { urgency: 'ok', title: 'Published' },
+  DEPRECATED: { urgency: 'warn', title: 'Deprecated' },
+  RETIRED: { urgency: 'mute', title: 'Retired' },
+};
+
+/** The day on which a version ends: that which was chosen, wherever its viewer is. */
+export function sunsetDay(sunsetAt: number, viewer: Viewer): Html {
+  return isWholeDay(sunsetAt) ? calendarDay(sunsetAt, viewer) : time(sunsetAt, viewer, 'day');
+}
+
+/** A whole day ends with its last second in UTC. */
+const isWholeDay = (sunsetAt: number): boolean => sunsetAt % DAY === DAY - SECOND;
+
+/** The state, and what is about to become of the version. */
+function lifecycleStatus(
+  { lifecycle, sunsetAt }: ListedVersion,
+  findings: number,
+  viewer: Viewer,
+): Html {
+  const isEnding = lifecycle === 'DEPRECATED' && sunsetAt !== undefined;
+  return html`${badgeOf(LIFECYCLE_WORDS[lifecycle])}${isEnding && note('Sunset ', sunsetDay(sunsetAt, viewer))}${
+    lifecycle === 'DRAFT' && findings > 0 && note(counted(findings, 'finding'))
+  }`;
+}

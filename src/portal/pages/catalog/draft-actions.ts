@@ -9,7 +9,7 @@ import {
   replaceVersion,
 } from '#catalog/version/write-version.ts';
 import type { PortalContext } from '../../context.ts';
-import { textFilter } from '../../filters.ts';
+import { textFilter } from '../../shell/list.ts';
 import type { PortalPage, TypedFields } from '../../page.ts';
 import {
   CATALOG_PATH,

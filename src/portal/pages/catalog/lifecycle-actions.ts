@@ -29,8 +29,8 @@ import { check, held, input } from '../../shell/forms.ts';
 import { remark } from '../../shell/notice.ts';
 import { ago, count, counted } from '../../shell/times.ts';
 import { findingsList } from './artifact-page.ts';
-import { sunsetDay } from './lifecycle-words.ts';
-import { readerName } from './readers-card.ts';
+import { sunsetDay } from './catalog-list.ts';
+import { readerName } from './artifact-cards.ts';
 import {
   callerOf,
   publishing,

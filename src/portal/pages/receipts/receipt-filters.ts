@@ -11,7 +11,7 @@ import {
 } from '#partners/receipts/receipt.ts';
 import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
 import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
-import { cursorFilter, instantFilter, oneOfFilter, textFilter, spanOf } from '../../filters.ts';
+import { cursorFilter, instantFilter, oneOfFilter, textFilter, spanOf } from '../../shell/list.ts';
 import { receiptFilters } from '../../paths.ts';
 import { cut } from '../../shell/elements.ts';
 

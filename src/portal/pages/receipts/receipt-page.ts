@@ -11,7 +11,7 @@ import {
 } from '#partners/receipts/receipt.ts';
 import { erasureGaps, erasureStates, receiptStates } from '#shared/outcomes/events.ts';
 import type { PortalContext } from '../../context.ts';
-import { startParameter } from '../../filters.ts';
+import { startParameter, partPager } from '../../shell/list.ts';
 import { html, type Html } from '../../html.ts';
 import {
   withQuery,
@@ -25,7 +25,6 @@ import { action } from '../../routes/action-route.ts';
 import { page } from '../../routes/page-route.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
 import { badgeOf, code, cut, foreign, link, note, details } from '../../shell/elements.ts';
-import { partPager } from '../../shell/list.ts';
 import { counted, type Viewer, time } from '../../shell/times.ts';
 import { findClaim } from '../claims.ts';
 import { holdUp } from '../overview/health-lines.ts';

@@ -1,7 +1,7 @@
 import type { VersionView } from '#catalog/version/artifact.ts';
 import { describe, expect, test } from 'vitest';
 import { artifactView } from '#portal/pages/catalog/artifact-page.ts';
-import type { ShownArtifact } from '#portal/pages/catalog/versions-card.ts';
+import type { ShownArtifact } from '#portal/pages/catalog/artifact-cards.ts';
 import { excerptOf } from '#portal/shell/elements.ts';
 import { DAY } from '#shared/clock.ts';
 import { flat, person, viewer } from '../../shell/support.ts';

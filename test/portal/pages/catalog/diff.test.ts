@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Change } from '#catalog/diff/changes.ts';
-import { diffCard } from '#portal/pages/catalog/versions-card.ts';
+import { diffCard } from '#portal/pages/catalog/artifact-cards.ts';
 import { flat } from '../../shell/support.ts';
 import { setUp, versionOf } from './support.ts';
 
