@@ -26,8 +26,7 @@ import { replayAllAction } from './pages/receipts/replay-page.ts';
 import { addFallbackRoutes, earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
 import { acceptForms } from './routes/form-bodies.ts';
 import type { PortalRoute } from './routes/page-route.ts';
-import { pathOf } from './routes/portal-request.ts';
-import { PORTAL_HEADERS, PORTAL_ROUTE } from './routes/send-page.ts';
+import { pathOf, PORTAL_HEADERS, PORTAL_ROUTE } from './routes/portal-request.ts';
 import { addSignInRoutes } from './sign-in/sign-in.ts';
 
 /** Every page of the portal with its actions. */

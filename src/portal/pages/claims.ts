@@ -24,9 +24,8 @@ import {
 import { action } from '../routes/action-route.ts';
 import { refuseTyped, typedForm } from '../routes/confirmation.ts';
 import { page } from '../routes/page-route.ts';
-import { body, card, type EmptyCard, facts, row } from '../shell/card.ts';
+import { body, card, type EmptyCard, facts, row, notice, remark } from '../shell/card.ts';
 import { code, link } from '../shell/elements.ts';
-import { notice, remark } from '../shell/notice.ts';
 import { count, counted, type Viewer, time } from '../shell/times.ts';
 import { type IssueAddress, issueLink } from './receipts/receipt-words.ts';
 

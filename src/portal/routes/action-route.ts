@@ -31,8 +31,11 @@ import {
   requireActor,
   schemaOf,
   sessionOf,
+  ONCE_PARAMETER,
+  PORTAL_HEADERS,
+  PORTAL_ROUTE,
+  sendPage,
 } from './portal-request.ts';
-import { ONCE_PARAMETER, PORTAL_HEADERS, PORTAL_ROUTE, sendPage } from './send-page.ts';
 
 /** A request as actions get it: the form fits its schema. */
 export type ActionRequest<Form = unknown, Params = unknown> = PortalRequest<Params> & {

@@ -8,8 +8,7 @@ import type { PortalPage } from '../page.ts';
 import { SECTIONS } from '../paths.ts';
 import { list, row } from '../shell/card.ts';
 import { cut, link } from '../shell/elements.ts';
-import { type PostForm, button, input, postForm } from '../shell/forms.ts';
-import { errorSummary, problemOf } from '../shell/notice.ts';
+import { type PostForm, button, input, postForm, errorSummary, problemOf } from '../shell/forms.ts';
 import type { PortalRequest } from './portal-request.ts';
 
 /** The question before something is done. The way out leads to the last of the crumbs, or the section. */

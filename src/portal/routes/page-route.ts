@@ -11,8 +11,7 @@ import { HOUR } from '#shared/clock.ts';
 import { type FieldProblem, isTrackportError } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';
-import type { HeldForm } from '../shell/forms.ts';
-import { problemOf } from '../shell/notice.ts';
+import { type HeldForm, problemOf } from '../shell/forms.ts';
 import { confirmAtIssuer } from '../sign-in/sign-in.ts';
 import {
   checkInput,
@@ -27,8 +26,11 @@ import {
   schemaOf,
   type Search,
   sessionOf,
+  ONCE_PARAMETER,
+  PORTAL_ROUTE,
+  sendFile,
+  sendPage,
 } from './portal-request.ts';
-import { ONCE_PARAMETER, PORTAL_ROUTE, sendFile, sendPage } from './send-page.ts';
 
 /** A page, an action or both at one address: `page` and `action` make them, the portal adds them. */
 export type PortalRoute = {

@@ -1,6 +1,6 @@
-/** Boxes and what stands in them. */
+/** Boxes and what stands in them, and notices: a verdict, what was done. */
 import { html, type Html, type HtmlValue } from '../html.ts';
-import type { State } from './elements.ts';
+import { cut, type State } from './elements.ts';
 
 export type CardHead = {
   /** Unique on the page; the heading's id. */
@@ -128,4 +128,39 @@ export function empty(
     next !== undefined && row(next),
   );
   return inCard ? inside : html`<section class="card" aria-labelledby="${id}">${inside}</section>`;
+}
+
+type Notice = {
+  state: State;
+  /** Unique on the page. */
+  id: string;
+  heading: HtmlValue;
+  text?: HtmlValue;
+  /** The next step, at the right where there is room: links in the look of buttons, forms. */
+  actions?: HtmlValue;
+};
+
+/** A verdict with its next step. */
+export function notice({ state, id, heading, text, actions }: Notice): Html {
+  const acts = actions !== undefined;
+  return html`<section class="notice${acts && ' act'}" data-s="${state}" aria-labelledby="${id}">
+    <h2 id="${id}">${heading}</h2>
+    ${text !== undefined && html`<p>${text}</p>`} ${acts && row(actions)}
+  </section>`;
+}
+
+/** A smaller one, within a card: a strong line and what explains it. */
+export function remark(state: State, heading: HtmlValue, text?: HtmlValue): Html {
+  return html`<section class="notice" data-s="${state}">
+    <strong>${heading}</strong>
+    ${text !== undefined && html`<div>${text}</div>`}
+  </section>`;
+}
+
+/** Result of the last action, or why it did nothing: once, after the redirect. */
+export function doneNotice(text: string, { isUndone = false }: { isUndone?: boolean } = {}): Html {
+  const state = isUndone ? 'warn' : 'ok';
+  return html`<div class="notice" data-s="${state}" role="status">
+    <strong>${cut(text)}</strong>
+  </div>`;
 }

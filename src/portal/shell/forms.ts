@@ -4,9 +4,10 @@
  */
 import type { PortalPerson, TypedFields } from '../page.ts';
 import { html, type Html, type HtmlValue, textAreaText } from '../html.ts';
-import { hidden, link, attributes } from './elements.ts';
+import { attributes, cut, hidden, link } from './elements.ts';
 import type { FieldProblem } from '#shared/errors.ts';
-import { problemOf } from './notice.ts';
+import { list } from './card.ts';
+import { count } from './times.ts';
 
 /** The hidden field by which a form is known to be of its session. */
 export const FORM_TOKEN_FIELD = 'formToken';
@@ -268,4 +269,55 @@ function tied(given: Field): Record<string, string | undefined> {
 function describedBy({ name, id = name, note, error }: Field): string | undefined {
   const ids = [error !== undefined && `${id}-error`, note !== undefined && `${id}-note`];
   return ids.filter((part) => part !== false).join(' ') || undefined;
+}
+
+type ErrorSummary = {
+  /** Says that nothing happened, such as `Not created`. */
+  heading: string;
+  problems: readonly FieldProblem[];
+  /** Names of the fields as their labels say them, by the name in the form. */
+  labels?: Readonly<Record<string, string>>;
+};
+
+/** Of a thousand members each may be wrong. */
+const PROBLEMS_SHOWN = 12;
+const PROBLEMS_OF_FIELD_SHOWN = 4;
+
+/** Above a form that came back: links to each field. The page's title gets `Error: ` before it. */
+export function errorSummary({ heading, problems, labels = {} }: ErrorSummary): Html {
+  const lines = problems.slice(0, PROBLEMS_SHOWN).map((problem) => summaryLine(problem, labels));
+  const rest = problems.length - lines.length;
+  return html`<section
+    class="notice"
+    data-s="bad"
+    role="alert"
+    tabindex="-1"
+    autofocus
+    aria-labelledby="error-summary"
+  >
+    <h2 id="error-summary">${heading}</h2>
+    ${list(...lines, ...(rest > 0 ? [`${count(rest)} more.`] : []))}
+  </section>`;
+}
+
+function summaryLine(problem: FieldProblem, labels: Readonly<Record<string, string>>): Html {
+  const name = fieldOf(problem);
+  const text = cut(problem.detail);
+  if (name === undefined) return html`${text}`;
+  const label = Object.hasOwn(labels, name) ? labels[name] : undefined;
+  return html`<a href="#${name}">${label !== undefined && `${label}: `}${text}</a>`;
+}
+
+/** The field of a form that a problem is about: the first part of its pointer. */
+function fieldOf({ pointer, parameter }: FieldProblem): string | undefined {
+  return pointer?.split('/')[1] ?? parameter;
+}
+
+/** Problems of a field, for its `error`. */
+export function problemOf(problems: readonly FieldProblem[], name: string): string | undefined {
+  const own = problems.filter((problem) => fieldOf(problem) === name);
+  if (own.length === 0) return undefined;
+  const rest = own.length - PROBLEMS_OF_FIELD_SHOWN;
+  const shown = own.slice(0, PROBLEMS_OF_FIELD_SHOWN).map(({ detail }) => cut(detail));
+  return [...shown, ...(rest > 0 ? [`${count(rest)} more.`] : [])].join(' ');
 }

@@ -1,12 +1,14 @@
-/** Whole pages: the frame, and what every page has. */
+/** Whole pages: the frame, what every page has, and the page that says that something did not work. */
 import type { PortalContext } from '../context.ts';
 import { may, type PortalFrame, type PortalPage, roleOf, type ShownSecret } from '../page.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { assetPath } from '../assets.ts';
-import { count, time } from './times.ts';
-import { codeBlock, details, attributes, cut, foreign, hidden, link } from './elements.ts';
+import { count, time, type Viewer } from './times.ts';
+import type { ErrorCode } from '#shared/errors.ts';
+import { problems } from '#shared/outcomes/problems.ts';
+import { code, codeBlock, details, attributes, cut, foreign, hidden, link } from './elements.ts';
 import { FORM_TOKEN_FIELD, hiddenField } from './forms.ts';
-import { doneNotice } from './notice.ts';
+import { body, card, doneNotice, facts, row } from './card.ts';
 import { SECTIONS, sections } from '../paths.ts';
 
 /** A whole page, in the frame of who is signed in. */
@@ -179,4 +181,53 @@ function foot({ person }: PortalFrame): Html {
       ${token}<button class="btn small">Sign out</button>
     </form>
   </footer>`;
+}
+
+export type RefusalPage = {
+  code: ErrorCode;
+  /** In place of the code, for what only the portal refuses. */
+  says?: string;
+  /** Such as `You may not see consumers`; by default the title of the code. */
+  heading?: string;
+  /** Says what happened, and that nothing was changed if so; by default the meaning of the code. */
+  text?: HtmlValue;
+  /** By default that of the code. */
+  nextStep?: HtmlValue;
+  requestId: string;
+  /** Address of the audit entries of the request, for a person who may see them. */
+  auditHref?: string;
+  /** Links in the look of buttons: where to go from here. */
+  actions?: HtmlValue;
+};
+
+/** The body of a page that says that something did not work, and what to do now. */
+export function refusalBody(given: RefusalPage, viewer: Viewer): Html {
+  const { status, meaning, next } = problems[given.code];
+  const { text = meaning, nextStep = next, says = given.code } = given;
+  const id = code(cut(given.requestId));
+  const details = facts([
+    ['Status', html`${status} ${code(says)}`],
+    ['Request', given.auditHref === undefined ? id : link(given.auditHref, id)],
+    ['At', time(viewer.nowMs, viewer)],
+  ]);
+  const inside = html`<p>${text}</p>
+    <p><b>Next step:</b> ${nextStep}</p>
+    ${details} ${given.actions !== undefined && row(given.actions)}`;
+  return html`<div class="dialog">
+    ${card({ id: 'refused', heading: 'What happened' }, body(inside))}
+  </div>`;
+}
+
+export const refusalTitle = ({ code, heading = problems[code].title }: RefusalPage): string =>
+  heading;
+
+/** A whole document, for who is not signed in. */
+export function renderLoneRefusal(
+  context: Pick<PortalContext, 'repository' | 'clock'>,
+  given: RefusalPage,
+): string {
+  const title = refusalTitle(given);
+  const content = html`<h1>${title}</h1>
+    ${refusalBody(given, { nowMs: context.clock.now() })}`;
+  return renderLonePage(title, context.repository, content);
 }

@@ -6,14 +6,20 @@ import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { PortalContext } from '../context.ts';
 import { ownPath } from '../paths.ts';
-import { PORTAL_HEADERS, PORTAL_ROUTE, sendDocument } from '../routes/send-page.ts';
+import {
+  PORTAL_HEADERS,
+  PORTAL_ROUTE,
+  sendDocument,
+  PortalRefusal,
+  refuseOtherOrigins,
+  findSession,
+} from '../routes/portal-request.ts';
 import type { FastifyRequest } from 'fastify';
 import type { Session } from '#access/sessions/sessions.ts';
 import type { CompletedSignIn } from '#access/sessions/sign-in.ts';
 import { tokenLogFields, refusedToken } from '#access/tokens.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { formTokenOf } from '../routes/form-bodies.ts';
-import { PortalRefusal, refuseOtherOrigins, findSession } from '../routes/portal-request.ts';
 import { failedPage, signedOutPage, signInAgainPage, signingOutPage, signInPage } from './views.ts';
 
 export function addSignInRoutes(app: HttpApp, context: PortalContext): void {

@@ -5,10 +5,8 @@ import { HOUR, MINUTE } from '#shared/clock.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
-import { renderLoneRefusal } from '../routes/error-views.ts';
-import { body } from '../shell/card.ts';
-import { remark } from '../shell/notice.ts';
-import { renderLonePage } from '../shell/frame.ts';
+import { body, remark } from '../shell/card.ts';
+import { renderLonePage, renderLoneRefusal } from '../shell/frame.ts';
 import { cut, link, type State } from '../shell/elements.ts';
 
 const LIMITS = `A session lasts ${SESSION_MS / HOUR} hours, and ${SESSION_IDLE_MS / MINUTE} minutes without use.`;

@@ -27,7 +27,7 @@ import {
   auditPath,
 } from '../../paths.ts';
 import { page } from '../../routes/page-route.ts';
-import { body, card, facts, list, pair, row, split } from '../../shell/card.ts';
+import { body, card, facts, list, pair, row, split, notice } from '../../shell/card.ts';
 import {
   badgeOf,
   code,
@@ -41,7 +41,6 @@ import {
   codeBlock,
   excerptOf,
 } from '../../shell/elements.ts';
-import { notice } from '../../shell/notice.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';
 import { bytes, count, type Viewer, time, timeText } from '../../shell/times.ts';
 import { groupPathOf, LIFECYCLE_WORDS, sunsetDay } from './catalog-list.ts';

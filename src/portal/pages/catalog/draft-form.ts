@@ -16,8 +16,16 @@ import type { PortalPerson, TypedFields } from '../../page.ts';
 import type { ActionRequest } from '../../routes/action-route.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { link } from '../../shell/elements.ts';
-import { choicesOf, held, input, select, textArea, button, postForm } from '../../shell/forms.ts';
-import { errorSummary } from '../../shell/notice.ts';
+import {
+  choicesOf,
+  held,
+  input,
+  select,
+  textArea,
+  button,
+  postForm,
+  errorSummary,
+} from '../../shell/forms.ts';
 
 /** A form writes one byte as three at most. Beside the spec there are members and short texts. */
 export const DRAFT_FORM_BYTES_MAX = 3 * (SPEC_BYTES_MAX + 256 * 1024);

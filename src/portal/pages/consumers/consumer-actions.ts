@@ -19,7 +19,7 @@ import { action } from '../../routes/action-route.ts';
 import { requireTyped, typedForm } from '../../routes/confirmation.ts';
 import { code, foreign } from '../../shell/elements.ts';
 import { type Choice, held, select } from '../../shell/forms.ts';
-import { remark } from '../../shell/notice.ts';
+import { remark } from '../../shell/card.ts';
 import { agoText, time, type Viewer } from '../../shell/times.ts';
 import {
   checkLabels,

@@ -13,11 +13,19 @@ import {
 import { foldLabel } from '#shared/text/labels.ts';
 import { DAY } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
-import { type Choice, checks, held, type HeldForm, input, textArea } from '../../shell/forms.ts';
+import {
+  type Choice,
+  checks,
+  held,
+  type HeldForm,
+  input,
+  textArea,
+  problemOf,
+} from '../../shell/forms.ts';
 import { type FieldProblem, refuse } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
 import { cut, foreign } from '../../shell/elements.ts';
-import { problemOf, remark } from '../../shell/notice.ts';
+import { remark } from '../../shell/card.ts';
 import { count } from '../../shell/times.ts';
 import type { PortalContext } from '../../context.ts';
 

@@ -9,8 +9,15 @@ import type { PortalRequest } from '../../routes/portal-request.ts';
 import type { PortalContext } from '../../context.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { body, card, facts, row, split } from '../../shell/card.ts';
-import { errorSummary } from '../../shell/notice.ts';
-import { actionButton, button, held, type HeldForm, input, postForm } from '../../shell/forms.ts';
+import {
+  actionButton,
+  button,
+  held,
+  type HeldForm,
+  input,
+  postForm,
+  errorSummary,
+} from '../../shell/forms.ts';
 import { badge, code, foreign, link, note } from '../../shell/elements.ts';
 import { table } from '../../shell/list.ts';
 import { ago, count, duration, type Viewer, time, counted, timeText } from '../../shell/times.ts';

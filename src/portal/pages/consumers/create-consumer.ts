@@ -7,8 +7,7 @@ import { action } from '../../routes/action-route.ts';
 import type { PortalRequest } from '../../routes/portal-request.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { link } from '../../shell/elements.ts';
-import { button, held, input, postForm, select } from '../../shell/forms.ts';
-import { errorSummary } from '../../shell/notice.ts';
+import { button, held, input, postForm, select, errorSummary } from '../../shell/forms.ts';
 import {
   checkLabels,
   grantChoice,

@@ -14,10 +14,20 @@ import { html, type Html } from '../../html.ts';
 import { may, type PortalPage } from '../../page.ts';
 import { SECTIONS, RECEIPTS_PATH } from '../../paths.ts';
 import { page } from '../../routes/page-route.ts';
-import { body, card, empty, type Fact, facts, pair, row, split, stats } from '../../shell/card.ts';
+import {
+  body,
+  card,
+  empty,
+  type Fact,
+  facts,
+  pair,
+  row,
+  split,
+  stats,
+  notice,
+} from '../../shell/card.ts';
 import { badgeOf, code, link, note } from '../../shell/elements.ts';
 import { type Column, table } from '../../shell/list.ts';
-import { notice } from '../../shell/notice.ts';
 import { bars, quotaBar } from '../../shell/pictures.ts';
 import { type Viewer, ago, count, counted, duration, time } from '../../shell/times.ts';
 import {

@@ -12,7 +12,7 @@ import type { PortalPerson } from '../../page.ts';
 import { receiptPath } from '../../paths.ts';
 import { link } from '../../shell/elements.ts';
 import { actionButton } from '../../shell/forms.ts';
-import { notice } from '../../shell/notice.ts';
+import { notice } from '../../shell/card.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
 import { countWords, remedyOf, adviceFor, type IssueAddress } from './receipt-words.ts';
 

@@ -10,7 +10,7 @@ import { action } from '../../routes/action-route.ts';
 import { type Confirmation, refuseTyped } from '../../routes/confirmation.ts';
 import type { PortalRequest } from '../../routes/portal-request.ts';
 import { link } from '../../shell/elements.ts';
-import { notice } from '../../shell/notice.ts';
+import { notice } from '../../shell/card.ts';
 import { count, counted } from '../../shell/times.ts';
 import {
   filtersText,
