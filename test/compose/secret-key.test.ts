@@ -27,7 +27,7 @@ import { receiptsIn, acceptEvent, workIn } from '../support/partners.ts';
 import { migratedPostgres } from '../support/postgres/database.ts';
 import { email } from '../support/identities.ts';
 import { leaseEvents } from '#partners/worker/lease-events.ts';
-import { findMatch } from '#partners/worker/match/match-by-number.ts';
+import { findMatch } from '#partners/worker/match/find-leads.ts';
 
 const NOW = 1_790_000_000_000;
 const clock: Clock = createFakeClock(NOW);

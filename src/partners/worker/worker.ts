@@ -20,7 +20,7 @@ import {
   createWalTruncation,
   type WalTruncation,
 } from './loops.ts';
-import { createDirectoryCoverage } from './directory-coverage.ts';
+import { createDirectoryCoverage } from './match/find-leads.ts';
 import type { IssueEditor, PauseCode } from './act/issue-editor.ts';
 import { createPacer, createTrackerPause, createWriteRefusals } from './may-write.ts';
 import type { PartnerList } from '../partner.ts';

@@ -6,7 +6,7 @@ import type { DeletionRules } from '#partners/worker/act/act-on-event.ts';
 import type { Action, EventRule, PartnerSettings } from '#partners/partner.ts';
 import type { PartnerPath, ReceiptDetail } from '#partners/receipts/receipt.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
-import { MATCH_WAIT_MS } from '#partners/worker/match/match-by-number.ts';
+import { MATCH_WAIT_MS } from '#partners/worker/match/find-leads.ts';
 import { type Clock, MINUTE, systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { type Log, silentLog } from '#shared/log.ts';

@@ -1,16 +1,22 @@
 import type { KeyObject } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import type { DirectoryFiller, LearnedLead } from '#leads/directory/fill-directory.ts';
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing.ts';
-import type { DirectoryCoverage, Coverage } from '../directory-coverage.ts';
+import {
+  type DirectoryCoverage,
+  type Coverage,
+  findLead,
+  MATCH_WAIT_MS,
+  matchByNumber,
+  findMatch,
+} from './find-leads.ts';
 import { type MatchProgress, type Todo, traceStep, type WorkItem } from '../work-item.ts';
 import type { Settlement, OutcomeReporter } from '../settle-event.ts';
-import { findLead, MATCH_WAIT_MS, matchByNumber, NO_LEADS, findMatch } from './match-by-number.ts';
 import { type Match, type MatchName, toMatchNames } from '#leads/directory/match.ts';
 import { actionsFor, namesOf, namesSomebody, ruleFor } from '../../event.ts';
 import { effectOf } from '../act/issue-edit.ts';
@@ -277,3 +283,12 @@ async function noteMiss(
   };
   return { kind: 'keep', found: { match, next }, miss: { attempts: misses, nextAt } };
 }
+
+/** Reason that nobody was found, by the kind of thing whose number the event names. */
+const NO_LEADS: Readonly<
+  Record<Exclude<LearnedLead, 'lead'> | 'unknown', Pick<Settlement, 'lastError'>>
+> = {
+  'pull-request': { lastError: 'pull-request' },
+  absent: { lastError: 'no-issue' },
+  unknown: {},
+};

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { matchByNumber } from '#partners/worker/match/match-by-number.ts';
-import { createDirectoryCoverage } from '#partners/worker/directory-coverage.ts';
+import { matchByNumber, createDirectoryCoverage } from '#partners/worker/match/find-leads.ts';
 import { HOUR, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import { leadStoreIn } from '../../support/directory.ts';
-import { temporaryDatabase } from '../../support/stores.ts';
+import { createFakeClock } from '../../../support/clock.ts';
+import { leadStoreIn } from '../../../support/directory.ts';
+import { temporaryDatabase } from '../../../support/stores.ts';
 
 function setUp() {
   const clock = createFakeClock();
