@@ -1,4 +1,4 @@
-/** Statements of a store as both engines have them: requests, and rows of cells. */
+/** Statements of a store, alone and in transactions, as both engines have them: requests, and rows of cells. */
 import {
   type Statements,
   type Values,

@@ -4,8 +4,9 @@ import type { Command } from 'commander';
 import type { Program } from '#compose/service.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { Actor } from '#shared/audit.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, parseSince } from '#shared/clock.ts';
 import type { Page, PageRequest } from '#shared/pagination/page.ts';
+import { parseDuration } from '#shared/text/units.ts';
 
 /** The other side of every command. Results go to `print`, everything else to `note`. */
 export type Terminal = {
@@ -139,4 +140,39 @@ export async function askLine(
   lines.close();
   if (reply === undefined) output.write('\n');
   return reply ?? '';
+}
+
+/** Milliseconds of an option's duration. @throws {UsageError} for anything else */
+export function durationOption(name: string, text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined)
+    throw new UsageError(`${name} takes a duration such as 12h or 30d, not "${text}"`);
+  return ms;
+}
+
+/** Milliseconds from `now` until a key expires: a duration, or a date or date-time. @throws {UsageError} */
+export function expiresOption(text: string, now: number): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined) return ms;
+  const instant = parseSince(text);
+  if (instant !== undefined) return instant - now;
+  throw new UsageError(
+    `--expires takes a duration such as 30d, or a date such as 2026-09-21 or 2026-09-21T12:00:00Z, not "${text}"`,
+  );
+}
+
+/** A whole number. @throws {UsageError} for anything else */
+export function numberOption(name: string, text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${name} takes a whole number, not "${text}"`);
+  return Number(text);
+}
+
+/** Milliseconds since the Unix epoch of a date or a date-time. @throws {UsageError} */
+export function instantOption(name: string, text: string): number {
+  const instant = parseSince(text);
+  if (instant === undefined)
+    throw new UsageError(
+      `${name} takes a date such as 2026-09-21, or 2026-09-21T12:00:00Z, not "${text}"`,
+    );
+  return instant;
 }

@@ -1,7 +1,13 @@
 import type { AuditEntryOut, AuditFilter } from '#access/audit.ts';
 import { auditActions } from '#shared/audit.ts';
-import { printJson, type Register, type Task, UsageError } from '../command.ts';
-import { instantOption, numberOption } from '../option-values.ts';
+import {
+  printJson,
+  type Register,
+  type Task,
+  UsageError,
+  instantOption,
+  numberOption,
+} from '../command.ts';
 import { withAccess } from '../with-store.ts';
 import { NONE, printable, renderTable } from '../table.ts';
 

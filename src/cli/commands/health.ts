@@ -8,8 +8,8 @@ import {
   printJson,
   type Register,
   UsageError,
+  durationOption,
 } from '../command.ts';
-import { durationOption } from '../option-values.ts';
 
 const RESPONSE_MS_MAX = 3 * SECOND;
 const PAUSE_MS = SECOND / 4;

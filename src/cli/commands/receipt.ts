@@ -10,8 +10,14 @@ import type { ReceiptFilter } from '#partners/receipts/read-receipts.ts';
 import { type Outcome, outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
 import { eventOutcomes, notReplayed, receiptStates } from '#shared/outcomes/events.ts';
 import { createReceipts, type Receipts } from '#partners/receipts/receipts.ts';
-import { printJson, type Register, type Task, UsageError } from '../command.ts';
-import { instantOption, numberOption } from '../option-values.ts';
+import {
+  printJson,
+  type Register,
+  type Task,
+  UsageError,
+  instantOption,
+  numberOption,
+} from '../command.ts';
 import { withStore } from '../with-store.ts';
 import { registerVerify } from './verify.ts';
 import { NONE, printable, renderFacts, renderStanding, renderTable } from '../table.ts';

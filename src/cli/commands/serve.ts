@@ -2,8 +2,14 @@ import { isatty } from 'node:tty';
 import type { Command } from 'commander';
 import { type Clock, MINUTE } from '#shared/clock.ts';
 import { IS_CHECKOUT, PROGRAM_COMMAND } from '#shared/program.ts';
-import { durationOption, numberOption } from '../option-values.ts';
-import { type ConfigOptions, type Register, type RunContext, UsageError } from '../command.ts';
+import {
+  durationOption,
+  numberOption,
+  type ConfigOptions,
+  type Register,
+  type RunContext,
+  UsageError,
+} from '../command.ts';
 
 /** Something that listens, until it is stopped. */
 type Running = {

@@ -18,8 +18,10 @@ import {
   type RunContext,
   type Task,
   UsageError,
+  durationOption,
+  expiresOption,
+  numberOption,
 } from '../../command.ts';
-import { durationOption, expiresOption, numberOption } from '../../option-values.ts';
 import { withAccess } from '../../with-store.ts';
 import { printable } from '../../table.ts';
 import { renderConsumer, renderConsumers, renderGrants } from './consumer-text.ts';
