@@ -1,7 +1,7 @@
 import type { OnProgress } from '#shared/progress.ts';
 import { cutTerms } from '#catalog/reading/search.ts';
 import { type Statements, unavailable } from '#shared/database.ts';
-import { rowsInto, toCamelCase, either } from '#shared/sql.ts';
+import { either, rowsInto, toCamelCase } from '#shared/sql.ts';
 import { TrackportError } from '#shared/errors.ts';
 
 /** A table as both engines have it. */

@@ -1,13 +1,13 @@
 /** Statements of a store, alone and in transactions, as both engines have them: requests, and rows of cells. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type Statements,
-  type Values,
-  withoutWarning,
   type Transact,
   type Tx,
+  type Values,
+  withoutWarning,
 } from '#shared/database.ts';
 import { PARAMETER, type RowsInto } from '#shared/sql.ts';
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { SECOND } from '#shared/clock.ts';
 
 /** A statement with values by name, or rows for a table. */

@@ -3,6 +3,7 @@
  * (`app.ts`), the servers and the worker, each in its place; then reloading. What is acquired is given back last first,
  * by a stop (`stop.ts`) as well as by a start that fails half-way.
  */
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Access } from '#access/index.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
 import { createReloadable, takeOver, type TakeOver } from '#config/reload.ts';
@@ -18,12 +19,11 @@ import { newUuid } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
 import type { Tracing } from '#shared/tracing.ts';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { createLog, type LevelLog, type LogOutput } from '#adapters/pino/log.ts';
 import { type App, createApp } from './app.ts';
 import { listenError, type PortSetter, storeError } from './start-error.ts';
 import { openServiceStore, type ServiceOpening, type Store } from './store.ts';
 import { healthChecks } from './health.ts';
-import { createLog, type LevelLog, type LogOutput } from '#adapters/pino/log.ts';
 import { logMetrics } from './metrics.ts';
 import { closeInTime, giveUpStart, giveUpStop, stop, type Stopping } from './stop.ts';
 

@@ -1,6 +1,6 @@
 /** Work on the store as a whole, which opens it in ways of its own: backup, restore, a copy to the other engine, another `secretKey`. */
-import * as postgres from '#adapters/postgres/exclusive.ts';
 import { existsSync } from 'node:fs';
+import * as postgres from '#adapters/postgres/exclusive.ts';
 import type { Statements } from '#shared/database.ts';
 import { withStopped as withStoppedFile } from '#adapters/sqlite/transfer/exclusive.ts';
 import { type StoreAddress, storeUrl } from '#config/schema/values.ts';
@@ -12,7 +12,6 @@ import {
 } from '#adapters/copy-tables.ts';
 import { type Environment, interpolate } from '#config/environment.ts';
 import { ConfigError } from '#config/problems.ts';
-import { replaceKey, secretKeyPath } from './secret-key.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { LostReceipt } from '#partners/receipts/receipt.ts';
@@ -21,6 +20,7 @@ import { silentLog } from '#shared/log.ts';
 import { VERSION } from '#shared/program.ts';
 import { backUp } from '#adapters/sqlite/transfer/backup.ts';
 import { restore } from '#adapters/sqlite/transfer/restore.ts';
+import { replaceKey, secretKeyPath } from './secret-key.ts';
 import { StartError, storeError, storeName } from './start-error.ts';
 
 type Work<T> = (tx: Statements) => Promise<T>;

@@ -1,7 +1,6 @@
 /** Opens the store of either engine. A driver is loaded where it is needed. */
 import type { KeyObject } from 'node:crypto';
 import type { ServerInfo } from '#adapters/postgres/server.ts';
-import { agreeOnKey, isKeyOf } from './secret-key.ts';
 import {
   applyMigrations,
   type Migration,
@@ -19,12 +18,13 @@ import {
 } from '#leads/instance-changes/instance-changes.ts';
 import type { DirectoryStore } from '#leads/lead-store.ts';
 import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
-import { type WorkerLease, createWorkerLease, ownWork } from '#partners/worker/background-work.ts';
+import { createWorkerLease, ownWork, type WorkerLease } from '#partners/worker/background-work.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { type Database, unavailable } from '#shared/database.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createCursorSealer, type CursorSealer } from '#shared/pagination/page.ts';
+import { agreeOnKey, isKeyOf } from './secret-key.ts';
 import { storeError } from './start-error.ts';
 
 /** A store that is open and has the newest schema. */

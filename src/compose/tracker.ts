@@ -1,4 +1,3 @@
-import type * as bodyFunctions from './body-thread.ts';
 import type { TrackerCredential } from '#adapters/github/transport/auth.ts';
 import {
   createTrackerClient,
@@ -31,11 +30,12 @@ import type { Tracing } from '#shared/tracing.ts';
 import {
   askTracker,
   createTrackerWatch,
+  createVersionNotice,
   type TrackerCondition,
   type TrackerWatch,
-  createVersionNotice,
 } from '#adapters/github/tracker-watch.ts';
 import { createTrackerClock } from '#adapters/github/tracker-clock.ts';
+import type * as bodyFunctions from './body-thread.ts';
 
 /** The configured repository on the tracker. */
 export type Tracker = {

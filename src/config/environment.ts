@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { isRecord, lookUp } from '#shared/text/json.ts';
 import { nearest } from '#shared/text/near-miss.ts';
-import { allKeyPaths, configKeys, type KeyNode, type KeyPath, nodeAt } from './schema/key-tree.ts';
-import { type Problem, pathText } from './problems.ts';
 import { systemCodeOf } from '#shared/errors.ts';
+import { allKeyPaths, configKeys, type KeyNode, type KeyPath, nodeAt } from './schema/key-tree.ts';
+import { pathText, type Problem } from './problems.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -5,11 +5,11 @@ import { crossCheck } from './schema/cross-checks.ts';
 import {
   applyOverrides,
   coerceScalars,
-  readOverrides,
-  withValue,
   type Environment,
   interpolate,
   readFileText,
+  readOverrides,
+  withValue,
 } from './environment.ts';
 import { ConfigError, pathText, type Problem, toProblems } from './problems.ts';
 import { type Config, configSchema } from './schema/schema.ts';

@@ -1,8 +1,6 @@
 import type { z } from 'zod';
-
 import { lookUp } from '#shared/text/json.ts';
 import { fold, nearMiss } from '#shared/text/near-miss.ts';
-
 import { allKeyPaths, configKeys, type KeyNode, type KeyPath, nodeAt } from './schema/key-tree.ts';
 
 /** One thing that is wrong with a configuration. No member ever holds a secret. */

@@ -1,6 +1,5 @@
 import { isRecord } from '#shared/text/json.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-
 import { crossCheck } from './schema/cross-checks.ts';
 import type { KeyPath } from './schema/key-tree.ts';
 import { ConfigError, pathText } from './problems.ts';

@@ -1,5 +1,4 @@
 import { type Secret, secretStatus, webhookSecretBytes } from '#shared/crypto/secret.ts';
-
 import type { Config } from './schema/schema.ts';
 
 /** Something allowed that is likely not meant. */

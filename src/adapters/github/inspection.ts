@@ -3,16 +3,16 @@ import { z } from 'zod';
 import type { Clock } from '#shared/clock.ts';
 import type { TrackerClient } from './transport/client.ts';
 import {
-  TrackerFailure,
-  isTrackerFailure,
   continuationOf,
   type Headers,
+  isTrackerFailure,
+  TrackerFailure,
 } from './transport/response.ts';
 import {
   type Repository,
   type RepositoryInfo,
-  scopesOf,
   type RepositoryName,
+  scopesOf,
 } from './repository.ts';
 
 /** State of the repository, for `doctor`. */

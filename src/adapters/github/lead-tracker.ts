@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { IssueResult, IssueQuery, LeadTracker, PageResult } from '#leads/lead-tracker.ts';
+import type { IssueQuery, IssueResult, LeadTracker, PageResult } from '#leads/lead-tracker.ts';
 import { SECOND, toRfc3339 } from '#shared/clock.ts';
-import type { TrackerResponse, TrackerClient } from './transport/client.ts';
+import type { TrackerClient, TrackerResponse } from './transport/client.ts';
 import {
-  TrackerFailure,
+  continuationOf,
+  type Headers,
   isTrackerFailure,
   toTrackportError,
-  type Headers,
-  continuationOf,
+  TrackerFailure,
 } from './transport/response.ts';
 import { issueSchema } from './issue.ts';
 import type { Repository } from './repository.ts';

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { type Clock, SECOND, MINUTE } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 import type { PauseCode } from '#partners/worker/act/issue-editor.ts';
+import { foldLabel } from '#shared/text/labels.ts';
 import type { TrackerClient } from './transport/client.ts';
 import type { CredentialKind } from './transport/auth.ts';
 import {
-  TrackerFailure,
-  toTrackportError,
-  isTrackerFailure,
   type Headers,
+  isTrackerFailure,
+  toTrackportError,
+  TrackerFailure,
 } from './transport/response.ts';
-import { foldLabel } from '#shared/text/labels.ts';
 
 /** One response about the repository speaks for so long for reads that find no issue. */
 const WELL_FOR_MS = 2 * SECOND;

@@ -1,6 +1,6 @@
-import { isTrackerFailure, type TrackerFailure } from './transport/response.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import { type Clock, MINUTE, SECOND, toRfc3339 } from '#shared/clock.ts';
+import { isTrackerFailure, type TrackerFailure } from './transport/response.ts';
 import { API_VERSION, type TrackerExchange, type VersionEnd } from './transport/client.ts';
 
 /** Condition of the tracker, by the last calls to it. */

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { type TrackerDelivery, type TrackerEvent, unsignedDelivery } from '#leads/lead-tracker.ts';
 import { isRecord, parseTrustedJson } from '#shared/text/json.ts';
 import { Secret } from '#shared/crypto/secret.ts';
+import { releaseMemory } from '#shared/bytes.ts';
 import { isName, issueSchema } from './issue.ts';
 import type { RepositoryName } from './repository.ts';
-import { releaseMemory } from '#shared/bytes.ts';
 
 export type WebhookVerifier = {
   /**

@@ -11,7 +11,7 @@ import {
   TargetFailure,
   type TokenSource,
 } from '#catalog/import/import-target.ts';
-import { SECOND, type Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import { clientAuthOf, createBoundedFetch, toSignInFailure } from './requests.ts';
 
 const REQUEST_TIMEOUT_SECONDS = 15;

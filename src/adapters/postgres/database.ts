@@ -5,15 +5,16 @@ import { createQueue } from '#shared/resilience/turns.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { type Database, type Statements, type Values, withoutWarning } from '#shared/database.ts';
 import { advisoryLocks, PARAMETER, SERVER_IDENTITY, toCamelCase, toRecords } from '#shared/sql.ts';
+import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
 import {
   createStatements,
+  createTransactions,
+  type EngineTransaction,
   parametersOf,
   PREPARED_MAX,
   type StatementRequest,
   type StatementResult,
   valueOf,
-  createTransactions,
-  type EngineTransaction,
 } from '../statements.ts';
 import { guard, isConnectionLost, isRetryable } from './errors.ts';
 import {
@@ -23,7 +24,6 @@ import {
   type PoolOptions,
   refuseSharedConnections,
 } from './pool.ts';
-import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
 
 /** A pool of connections to one PostgreSQL database. */
 export type PostgresDatabase = Database & {

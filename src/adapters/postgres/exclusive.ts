@@ -1,9 +1,9 @@
 import { SECOND } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
+import { type Statements, type Tx, unavailable } from '#shared/database.ts';
 import { refuseOtherSchema, shippedMigrations } from '../migrations.ts';
 import { refuseUnlessEmpty } from '../copy-tables.ts';
-import { type Statements, type Tx, unavailable } from '#shared/database.ts';
-import { type PostgresDatabase, openDatabase } from './database.ts';
+import { openDatabase, type PostgresDatabase } from './database.ts';
 import { migrate } from './server.ts';
 
 /** The other store may keep the transaction waiting for as long as this. */

@@ -1,5 +1,4 @@
 import {
-  statSync,
   closeSync,
   existsSync,
   mkdirSync,
@@ -7,13 +6,14 @@ import {
   readFileSync,
   realpathSync,
   type Stats,
+  statSync,
 } from 'node:fs';
+import path from 'node:path';
 import BetterSqlite3, { type Database } from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
+import { unavailable } from '#shared/database.ts';
 import { guard } from './errors.ts';
 import { createRunner, type StatementRunner } from './statements.ts';
-import path from 'node:path';
-import { unavailable } from '#shared/database.ts';
 
 /** Wait of a statement for another process's lock, and of the thread that it runs in. */
 const BUSY_TIMEOUT_MS = 5 * SECOND;

@@ -11,18 +11,18 @@ import { guard, translate } from './errors.ts';
 import { createRunner, statementsOn, toStored } from './statements.ts';
 import { readMigrationState, shippedMigrations } from '../migrations.ts';
 import {
-  type StatementResult,
   createTransactions,
   type EngineTransaction,
   type InTurn,
+  type StatementResult,
 } from '../statements.ts';
 import {
   type Ask,
   CHANGED_ELSEWHERE,
   ChangedElsewhere,
   createLocalWriter,
-  type Writer,
   startWritingThread,
+  type Writer,
   type WritingThreadOptions,
 } from './writing/writer.ts';
 

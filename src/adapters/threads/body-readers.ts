@@ -1,10 +1,10 @@
 import { readSpecBody, type ReadSpecBody, type SpecBody } from '#catalog/spec/spec-body.ts';
 import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
 import {
-  readDelivery,
-  type ReadDelivery,
   type DeliveredEvent,
   type DeliveryFields,
+  readDelivery,
+  type ReadDelivery,
 } from '#partners/read-delivery.ts';
 import { transferablesOf } from '#shared/bytes.ts';
 import { type FormPairs, parseFormText } from '#shared/text/form-text.ts';

@@ -7,8 +7,8 @@ import {
   failureOf,
   fetchBounded,
   readRejection,
-  transportFailure,
   TrackerFailure,
+  transportFailure,
 } from './response.ts';
 
 export type TrackerCredential = { token: Secret } | AppCredential;

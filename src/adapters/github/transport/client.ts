@@ -11,18 +11,18 @@ import {
   type TrackerCredential,
 } from './auth.ts';
 import {
-  isTrackerFailure,
-  TrackerFailure,
-  type TrackerFailureKind,
-  type Headers,
   failureOf,
   fetchBounded,
   graphqlSaysLimited,
+  type Headers,
+  isTrackerFailure,
   parseResponse,
   readRejection,
   readText,
   type Rejection,
   saysLimited,
+  TrackerFailure,
+  type TrackerFailureKind,
   transportFailure,
 } from './response.ts';
 import { createRateLimits } from './rate-limits.ts';

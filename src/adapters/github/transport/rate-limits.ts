@@ -1,7 +1,6 @@
 import { type Clock, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
-
 import { type Headers, retryAfterMs, TrackerFailure } from './response.ts';
 
 const WINDOW_MS = HOUR;

@@ -1,25 +1,25 @@
 import {
-  existsSync,
-  lstatSync,
-  realpathSync,
   closeSync,
+  existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   openSync,
+  realpathSync,
   renameSync,
   rmSync,
 } from 'node:fs';
 import path from 'node:path';
+import { randomUUID } from 'node:crypto';
 import BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/progress.ts';
-import { readMigrationState, shippedMigrations } from '../../migrations.ts';
 import { unavailable } from '#shared/database.ts';
+import { readMigrationState, shippedMigrations } from '../../migrations.ts';
 import { guard } from '../errors.ts';
 import { createRunner, statementsOn } from '../statements.ts';
 import { type BackupOrigin, countRows, type TableDigest, writeManifest } from './manifest.ts';
-import { randomUUID } from 'node:crypto';
 
 export type BackupRequest = BackupOrigin & {
   /** The store's file. */

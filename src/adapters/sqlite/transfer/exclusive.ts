@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
-import { refuseOtherSchema, shippedMigrations } from '../../migrations.ts';
 import { type Tx, unavailable } from '#shared/database.ts';
+import { refuseOtherSchema, shippedMigrations } from '../../migrations.ts';
 import { createPrivately } from '../connection.ts';
 import { refuseOtherFile } from '../database.ts';
 import { guard, isBusy } from '../errors.ts';

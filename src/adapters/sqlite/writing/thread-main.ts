@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { SECOND } from '#shared/clock.ts';
 import { type Connection, openConnection } from '../connection.ts';
 import { isDiskFailure } from '../errors.ts';
-import { type Response, toErrorData, createBackend, type Request } from './writer.ts';
+import { createBackend, type Request, type Response, toErrorData } from './writer.ts';
 
 /** The write-ahead log is moved into the database after so many commits or bytes more, behind the responses. */
 const LOG_COMMITS = 200;
