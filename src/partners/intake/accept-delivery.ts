@@ -29,17 +29,6 @@ import {
 } from '../receipts/receipt.ts';
 import type { OutcomeReporter } from '../worker/settle-event.ts';
 
-/** Most identifiers: signs that no address can do without are none of these. */
-const PLAIN = /^[\w.:/+-]*$/;
-
-/** Each may name hundreds of people. */
-const EVENTS_PER_TURN = 25;
-
-const typeWithoutName: Record<PartnerPath, string> = {
-  events: 'partner.event',
-  deletions: 'lead.deletion',
-};
-
 /** One verified request. */
 export type Delivery = {
   partner: Partner;
@@ -141,6 +130,9 @@ export async function acceptDelivery(intake: Intake, delivery: Delivery): Promis
   reportSettled(intake.reporter, receipt, acceptance);
   return acceptance;
 }
+
+/** Each may name hundreds of people. */
+const EVENTS_PER_TURN = 25;
 
 /** A delivery as it can be written down. Throws as `acceptDelivery` does for what is in it. */
 export async function toReceipt(
@@ -248,6 +240,9 @@ function mergeOf(
   };
 }
 
+/** Most identifiers: signs that no address can do without are none of these. */
+const PLAIN = /^[\w.:/+-]*$/;
+
 /**
  * An identifier as a receipt may keep it for good: undefined when it looks like an e-mail address, however
  * that is written, is longer than 255 characters or holds control characters.
@@ -258,6 +253,11 @@ function shown(text: string | undefined): string | undefined {
   const isAddress = hasAddress(text) || emailsIn(text).length > 0;
   return isAddress || /[\p{Cc}\p{Cs}]/u.test(text) ? undefined : text;
 }
+
+const typeWithoutName: Record<PartnerPath, string> = {
+  events: 'partner.event',
+  deletions: 'lead.deletion',
+};
 
 function summarize(
   { path }: Delivery,

@@ -65,7 +65,7 @@ const NEXT_NUMBERS = `
   SELECT (SELECT coalesce(max(number), 0) + 1 FROM receipt) AS receipt,
     (SELECT coalesce(max(id), 0) + 1 FROM event) AS event`;
 
-export type NextNumbers = { receipt: number; event: number };
+type NextNumbers = { receipt: number; event: number };
 
 export async function readNextNumbers(tx: Tx): Promise<NextNumbers> {
   return (await tx.get<NextNumbers>(NEXT_NUMBERS)) ?? { receipt: 1, event: 1 };

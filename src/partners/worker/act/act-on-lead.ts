@@ -285,26 +285,19 @@ async function resultOfAbsence(
   const next = writer.timing.missingLooksMs.find((ms) => missingSince + ms > now);
   if (next !== undefined)
     return { lead: missing, delay: { kind: 'missing', retryAt: missingSince + next } };
-  switch (await isListed(writer, lead.number)) {
-    case 'unknown':
-      return { lead: missing, delay: { kind: 'missing', retryAt: now + ASK_LIST_AGAIN_MS } };
-    case 'listed':
-      return { lead: missing, delay: { kind: 'transient', code: 'not-found' } };
-    case 'unlisted':
-      return { lead: finishAbsent(lead, actions, isDeleted) };
-  }
+  const listed = await isListed(writer, lead.number);
+  if (listed === undefined)
+    return { lead: missing, delay: { kind: 'missing', retryAt: now + ASK_LIST_AGAIN_MS } };
+  if (listed) return { lead: missing, delay: { kind: 'transient', code: 'not-found' } };
+  return { lead: finishAbsent(lead, actions, isDeleted) };
 }
 
-async function isListed(
-  writer: LeadWriter,
-  number: number,
-): Promise<'listed' | 'unlisted' | 'unknown'> {
+/** Undefined also while the tracker fails. */
+async function isListed(writer: LeadWriter, number: number): Promise<boolean | undefined> {
   try {
-    const found = await writer.isListed(number);
-    if (found === undefined) return 'unknown';
-    return found ? 'listed' : 'unlisted';
+    return await writer.isListed(number);
   } catch (error) {
-    if (isTrackportError(error, 'store-unavailable') || !isTrackportError(error)) throw error;
-    return 'unknown';
+    if (!isTrackportError(error) || isTrackportError(error, 'store-unavailable')) throw error;
+    return undefined;
   }
 }

@@ -1,8 +1,6 @@
 /** Finds the leads that events name: in the directory, caught up with the tracker first, or on the tracker by number. */
 import type { DirectoryFiller, LearnedLead } from '#leads/directory/fill-directory.ts';
-import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, sleepUntilAborted, SECOND } from '#shared/clock.ts';
-import type { Database } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { MatchProgress } from '../work-item.ts';
 import { type EventTimes, type Match, type MatchName, matchLeads } from '#leads/directory/match.ts';
@@ -145,9 +143,7 @@ export async function findMatch(
 }
 
 /** Look-up of leads by their numbers, which needs no complete directory. */
-type NumberLookUp = {
-  db: Database;
-  repository: StoredRepositoryName;
+type NumberLookUp = Repository & {
   filler: Pick<DirectoryFiller, 'learn'>;
   directory: Pick<DirectoryCoverage, 'mayLookUp' | 'noteFailedLookUp'>;
   clock: Clock;
