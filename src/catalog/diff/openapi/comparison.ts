@@ -1,3 +1,4 @@
+/** Words in which two OpenAPI documents are compared. */
 import { isRecord } from '#shared/text/json.ts';
 import type { AreAlike, Change } from '../changes.ts';
 import type { Targets } from './targets.ts';
@@ -88,6 +89,59 @@ export type Shape = {
   moreVariants: Entry[][];
   /** The schemas that it was read from, without references and alternatives. */
   pieces: Entry[];
+};
+
+/** A part of an interface that clients rely on, with its own: paths of operations, those of parameters, a body, responses. */
+export type Part = {
+  label: string;
+  /** Its name for comparing, if not its label. */
+  key?: string;
+  /** Keys of parts that take its place. */
+  also?: string[];
+  at: At;
+  direction: Direction;
+  /** Impact of its coming, and of its going; none by default. */
+  added?: Verdict['impact'];
+  removed?: Verdict['impact'];
+  isRequired?: boolean;
+  /** The form of a value of it, and of a list of values: whether that is the parameter several times. */
+  style?: { of: string; ofLists: string; isRepeated: boolean; canBeList: () => boolean };
+  /** As it travels. */
+  way?: Way;
+  schema?: Entry;
+  /** All that it is read from: where that is alike, so is the part. */
+  whole?: object;
+  /** Credentials that a caller has to come with, one of the sets being enough. */
+  needs?: { at: At; sets: Set<string>[] };
+  parts?: () => Part[];
+};
+
+/** Of a response everything counts. */
+export const PROMISED = { direction: 'response', removed: 'breaking' } as const;
+
+/** Two shapes: what lies in `inner` must lie in `outer`. */
+export type Shapes = {
+  comparison: Comparison;
+  pair: Pair;
+  isRequest: boolean;
+  /** True when both stand at one place. `home`: the place that a verdict is about. */
+  isShared: boolean;
+  home: At;
+  before: Shape;
+  after: Shape;
+  inner: Shape;
+  outer: Shape;
+  /** True when nothing breaks where the one of a pair takes the place of the other. */
+  isFit: (pair: Pair) => boolean;
+};
+
+/** A break by a word of a schema, or by something below it. */
+export type Breakage = {
+  word: string;
+  below?: [name: string, entry: Entry];
+  kind?: Verdict['kind'];
+  impact?: Verdict['impact'];
+  text: string;
 };
 
 /** The one side must lie within the other: what was sent within what is taken, what is given within what was said. */

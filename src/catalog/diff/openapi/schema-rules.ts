@@ -7,8 +7,9 @@ import {
   sidesOf,
   type Verdict,
   wholeOf,
+  type Breakage,
+  type Shapes,
 } from './comparison.ts';
-import type { Breakage, Shapes } from './rule.ts';
 import { concerns, keyOfEntry, shapeOf, wholeVariants } from './schema-shape.ts';
 import { discriminated, variants } from './variant-rules.ts';
 import { forms, limits, types, values } from './word-rules.ts';

@@ -1,7 +1,14 @@
 /** Rules of alternatives: `oneOf`, `anyOf`, and what tells them apart. */
 import { isRecord } from '#shared/text/json.ts';
-import { type Entry, membersOf, type Pair, type Shape, wholeOf } from './comparison.ts';
-import type { Breakage, Shapes } from './rule.ts';
+import {
+  type Entry,
+  membersOf,
+  type Pair,
+  type Shape,
+  wholeOf,
+  type Breakage,
+  type Shapes,
+} from './comparison.ts';
 import { hasValues, kindsOf, shapeOf, textOfValue, valuesOf } from './schema-shape.ts';
 
 /** One of the alternatives in a request is gone; a response can be one from now on. */

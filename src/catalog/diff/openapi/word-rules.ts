@@ -1,6 +1,6 @@
+import { describeDifference } from '../changes.ts';
 import { isRecord } from '#shared/text/json.ts';
-import { type Shape, wholeOf } from './comparison.ts';
-import { type Breakage, changeOf, type Shapes } from './rule.ts';
+import { type Shape, wholeOf, type Breakage, type Shapes } from './comparison.ts';
 import { concerns, hasValues, listsNull, textOfValue, valuesOf } from './schema-shape.ts';
 
 /** `{ "type": "string" }` → `{ "type": "integer" }`, or null that is not taken any more, or given from now on. */
@@ -153,4 +153,11 @@ function isWithin(word: string, some: unknown, allowed: unknown): boolean {
   if (word === 'discriminator' && some === undefined) return true;
   const isFloat = some === 'float' && allowed === 'double';
   return isFloat || JSON.stringify(bareOf(some)) === JSON.stringify(bareOf(allowed));
+}
+
+/** The break by another value of a word. */
+function changeOf({ before, after }: Shapes, word: string, what: string): Breakage {
+  const [was, is] = [before, after].map(({ words }) => words.get(word)?.value);
+  const change = describeDifference({ kind: 'changed', before: was, after: is });
+  return { word, text: `\`${word}\` ${what}: ${change}` };
 }

@@ -4,8 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import AjvDraft04 from 'ajv-draft-04';
 import { packageUrl } from '#shared/program.ts';
 import { escapePointer, isRecord } from '#shared/text/json.ts';
-import { checkBy } from './compile-schema.ts';
-import type { SchemaCheck, SchemaError } from './schema-errors.ts';
+import { checkBy, type SchemaCheck, type SchemaError } from './schema-check.ts';
 
 /** Its types speak of another module system. */
 const Draft4 = AjvDraft04 as unknown as new (options: Options) => Ajv;

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
-import { closestErrors } from '#catalog/spec/validation/closest-errors.ts';
+import { closestErrors } from '#catalog/spec/validation/schema-check.ts';
 
 const kind = (word: string, ...required: string[]) => ({
   type: 'object',
