@@ -1,5 +1,5 @@
 import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
-import { createReadRecord } from '#catalog/usage/record-reads.ts';
+import { createReadRecord } from '#catalog/usage.ts';
 import { type Caller, type Catalog, createCatalog } from '#catalog/index.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';

@@ -9,7 +9,7 @@ import {
   type SpecThreads,
 } from './spec/spec-jobs.ts';
 import type { SearchVersions } from './reading/search.ts';
-import type { ReadRecord } from './usage/record-reads.ts';
+import type { ReadRecord } from './usage.ts';
 import { coreSources, coreTypes, type VersionView } from './version/artifact.ts';
 import type { Words } from './version/content-check.ts';
 

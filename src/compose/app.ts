@@ -168,7 +168,7 @@ async function composeCatalog(
   const { createTokenVerifier } = await import('#adapters/jose/token-verifier.ts');
   const { createSpecThreads } = await import('#adapters/threads/spec-threads.ts');
   const { createCatalog } = await import('#catalog/index.ts');
-  const { createReadRecord } = await import('#catalog/usage/record-reads.ts');
+  const { createReadRecord } = await import('#catalog/usage.ts');
   const { issuer, jwksUri, clockTolerance: clockToleranceMs, ...rules } = config.identity;
   const keySet = createKeySet({ issuer, keySetUrl: jwksUri, clock, log });
   cleanup.defer(() => keySet.close());

@@ -2,8 +2,12 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { deprecateVersion, retireVersion } from '#catalog/lifecycle/change-lifecycle.ts';
 import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import type { SearchVersions } from '#catalog/reading/search.ts';
-import { listDeprecatedReads, readUsage } from '#catalog/usage/read-usage.ts';
-import { createReadRecord, type ReaderRef } from '#catalog/usage/record-reads.ts';
+import {
+  listDeprecatedReads,
+  readUsage,
+  createReadRecord,
+  type ReaderRef,
+} from '#catalog/usage.ts';
 import { createVersion, deleteVersion } from '#catalog/version/write-version.ts';
 import { createAccess } from '#access/index.ts';
 import { DAY } from '#shared/clock.ts';

@@ -1,4 +1,11 @@
-import { listAudit, listVersions } from '#catalog/reading/read-catalog.ts';
+import {
+  listAudit,
+  listVersions,
+  countFindings,
+  type ListQuery,
+  selectListed,
+  selectVersions,
+} from '#catalog/reading/read-catalog.ts';
 import {
   deprecateVersion,
   retireVersion,
@@ -13,15 +20,9 @@ import {
   replaceVersion,
 } from '#catalog/version/write-version.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createReadRecord } from '#catalog/usage/record-reads.ts';
+import { createReadRecord } from '#catalog/usage.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import {
-  countFindings,
-  type ListQuery,
-  selectListed,
-  selectVersions,
-} from '#catalog/reading/list-versions.ts';
 import type { SearchVersions } from '#catalog/reading/search.ts';
 import { searchTerms } from '#catalog/reading/search-terms.ts';
 import type { Finding } from '#catalog/spec/finding.ts';
@@ -36,7 +37,7 @@ import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import { type Caller, type Catalog, createCatalog } from '#catalog/index.ts';
 import { findArtifact, readVersion } from '#catalog/version/read-version.ts';
 import { storeUnder, versionResponse } from '#http/routes/catalog/version.ts';
-import { readRelations, taggedOf } from '#catalog/version/version-view.ts';
+import { readRelations } from '#catalog/version/version-view.ts';
 import { listAuditOf } from '#shared/audit.ts';
 import type { Database } from '#shared/database.ts';
 import { findCall, type KeyedCall } from '#shared/idempotency.ts';
@@ -293,7 +294,7 @@ export function describeCatalog(engine: string, open: Open): void {
 
     test('of two changes of the same revision one is done', async () => {
       const view = await insert();
-      const ifMatch = { kind: 'tags', tags: [entityTagOf(taggedOf(view))] } as const;
+      const ifMatch = { kind: 'tags', tags: [entityTagOf(view)] } as const;
       const target = { ...nameOf(view.record), ifMatch };
       const done = await Promise.allSettled([
         patchVersion(catalog, owner, { ...target, patch: { title: 'New' } }),

@@ -7,7 +7,7 @@ import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { ownWork } from '#partners/worker/background-work.ts';
 import { type CatalogOptions, createCatalog } from '#catalog/index.ts';
 import { searchSqlite } from '#catalog/reading/search.ts';
-import { createReadRecord } from '#catalog/usage/record-reads.ts';
+import { createReadRecord } from '#catalog/usage.ts';
 import type { BearerUseCases, HttpApp } from '#http/context.ts';
 import { createClaimView } from '#leads/claims/claim-view.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';

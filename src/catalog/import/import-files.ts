@@ -2,7 +2,14 @@ import { isTrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import { foldId } from '../version/artifact.ts';
 import { fingerprintOf, type ImportTarget, TargetFailure } from './import-target.ts';
-import { faultsOf, locateIn, type LocatePointer } from './file-places.ts';
+import {
+  faultsOf,
+  locateIn,
+  type LocatePointer,
+  type ImportFinding,
+  placeFindings,
+  toFailure,
+} from './import-finding.ts';
 import {
   createPlan,
   type DraftImport,
@@ -20,7 +27,6 @@ import {
   parseDocument,
   parseImportFile,
 } from './import-file.ts';
-import { type ImportFinding, placeFindings, toFailure } from './import-finding.ts';
 import { specKindOf } from '../spec/finding.ts';
 
 export type ImportResult = {

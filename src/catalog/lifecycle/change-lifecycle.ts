@@ -12,7 +12,7 @@ import {
   refuseUnknown,
 } from '../version/read-version.ts';
 import { readView } from '../version/version-view.ts';
-import { readersLately } from '../usage/read-usage.ts';
+import { readersLately } from '../usage.ts';
 import {
   type ArtifactRow,
   appendChange,

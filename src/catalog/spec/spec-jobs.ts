@@ -5,7 +5,7 @@ import { TrackportError } from '#shared/errors.ts';
 import type { Changes } from '../diff/changes.ts';
 import type { SpecDiffer, SpecPair } from '../diff/diff-specs.ts';
 import type { Finding, SpecChecker } from './finding.ts';
-import type { RenderSpecYaml } from './spec-yaml.ts';
+import type { RenderSpecYaml } from './spec-text.ts';
 
 /** Caller that waits for a job. Quotas count by `subject`. */
 export type JobOwner = { workspaceId: string; subject: string; signal?: AbortSignal };

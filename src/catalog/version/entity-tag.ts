@@ -1,7 +1,7 @@
 import { TrackportError } from '#shared/errors.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
-import type { SpecFormat } from '../spec/spec-yaml.ts';
-import type { Member } from './artifact.ts';
+import type { SpecFormat } from '../spec/spec-text.ts';
+import type { VersionView } from './artifact.ts';
 
 /** A caller's demand on the present state before a change (RFC 9110 §13.1.1). */
 export type Precondition = { kind: 'any' } | { kind: 'tags'; tags: readonly string[] };
@@ -9,14 +9,9 @@ export type Precondition = { kind: 'any' } | { kind: 'tags'; tags: readonly stri
 /** A version as it was written last. */
 type Revision = { serial: number; revision: number };
 
-/** All that a response with one version depends on. */
-export type Tagged = Revision & {
-  counts: Record<string, number>;
-  members?: Member[];
-};
-
 /** The strong entity tag of a response with a version, quotes included: what was written, then the rest. */
-export function entityTagOf({ serial, revision, counts, members }: Tagged): string {
+export function entityTagOf({ record, counts, members }: VersionView): string {
+  const { serial, revision } = record;
   return `"${digestOf([serial, revision])}${digestOf([counts, members])}"`;
 }
 

@@ -8,7 +8,6 @@ import {
   type VersionRecord,
   type VersionView,
 } from './artifact.ts';
-import type { Tagged } from './entity-tag.ts';
 import { IN_GROUP, OF_ARTIFACT, readRecord, type VersionQuery } from './read-version.ts';
 
 /** Reads one version with its relations. Throws as `readRecord` does. */
@@ -38,12 +37,6 @@ export async function viewOf(
       ...Object.fromEntries(byType.map(([type, count]) => [`members.${type}`, count])),
     },
   };
-}
-
-/** The parts of a version that its entity tag is made from. */
-export function taggedOf({ record, counts, members }: VersionView): Tagged {
-  const { serial, revision } = record;
-  return { serial, revision, counts, members };
 }
 
 /** Other versions and artifacts in the response for a version. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { grantedWorkspace } from '#access/grant.ts';
-import { clientReader, type ReaderRef } from '#catalog/usage/record-reads.ts';
+import { clientReader, type ReaderRef } from '#catalog/usage.ts';
 import type { Caller } from '#catalog/index.ts';
 import type { JobOwner } from '#catalog/spec/spec-jobs.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { toRfc3339 } from '#shared/clock.ts';
 import { grantOf } from '#access/grant.ts';
 import { grantOut } from '#access/consumers/consumer-out.ts';
-import { listDeprecatedReads } from '#catalog/usage/read-usage.ts';
+import { listDeprecatedReads } from '#catalog/usage.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import type { AreaContext, HttpApp, KeyHolder } from '../context.ts';
 import { admitKey, keyHolderOf } from '../auth/key-access.ts';

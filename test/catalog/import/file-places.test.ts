@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { locateIn, readPlaces } from '#catalog/import/file-places.ts';
+import { locateIn, readPlaces } from '#catalog/import/import-finding.ts';
 import { stepsOf } from '../../support/work/steps.ts';
 
 const file = { name: 'a.yaml', bytes: Buffer.from('openapi: 3.1.0\ninfo:\n  version: 1.0.0\n') };

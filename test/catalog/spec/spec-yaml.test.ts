@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { renderSpecYaml, writeYaml } from '#catalog/spec/spec-yaml.ts';
+import { renderSpecYaml, writeYaml } from '#catalog/spec/spec-text.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 
 const yamlOf = (json: string): string =>

@@ -20,11 +20,11 @@ import {
   toArtifactAuditEntryOut,
   toArtifactSummaryOut,
 } from '#catalog/version/version-out.ts';
-import { readUsage, type Usage } from '#catalog/usage/read-usage.ts';
+import { readUsage, type Usage } from '#catalog/usage.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { readView } from '#catalog/version/version-view.ts';
 import { specTagOf } from '#catalog/version/entity-tag.ts';
-import type { SpecFormat } from '#catalog/spec/spec-yaml.ts';
+import type { SpecFormat } from '#catalog/spec/spec-text.ts';
 import type { Page } from '#shared/pagination/page.ts';
 import { forCatalogReaders, readByOf, readerOf } from '../../auth/catalog-access.ts';
 import { matchesNone, prefersYaml } from '../../requests/headers.ts';

@@ -5,7 +5,6 @@ import { renderVersion } from '#catalog/version/version-out.ts';
 import type { StoredView } from '#catalog/version/store-version.ts';
 import { ARTIFACT_ID, type VersionView } from '#catalog/version/artifact.ts';
 import { versionText } from '#catalog/version/content-check.ts';
-import { taggedOf } from '#catalog/version/version-view.ts';
 import { memoize } from '#shared/caching.ts';
 import {
   type KeyedCall,
@@ -73,7 +72,7 @@ export const versionResponse = memoize((view: VersionView): StoredResponse => ({
 export function versionHeaders(view: VersionView): Record<string, string> {
   return {
     ...revalidated,
-    etag: entityTagOf(taggedOf(view)),
+    etag: entityTagOf(view),
     'content-location': addressOf(view.record),
     ...deprecationHeaders(view),
   };

@@ -1,7 +1,7 @@
 /** Cards of an artifact: its versions with what can be done about each, what differs between two, and who reads them. */
 import type { Change, Impact } from '#catalog/diff/changes.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
-import type { Usage, VersionReader, VersionUsage } from '#catalog/usage/read-usage.ts';
+import { type Usage, type VersionReader, type VersionUsage, USAGE_DAYS } from '#catalog/usage.ts';
 import type { ListedVersion, VersionView } from '#catalog/version/artifact.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Standing } from '#shared/outcomes/entry.ts';
@@ -27,7 +27,6 @@ import { pager, table, type Column } from '../../shell/list.ts';
 import { count, counted, type Viewer, time, ago, agoText } from '../../shell/times.ts';
 import { LIFECYCLE_WORDS, sunsetDay } from './catalog-list.ts';
 import { VERSION_ACTIONS, type VersionAct } from './version-actions.ts';
-import { USAGE_DAYS } from '#catalog/usage/record-reads.ts';
 import { shares } from '../../shell/pictures.ts';
 
 /** An artifact as its page shows it. */

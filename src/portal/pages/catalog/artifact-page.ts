@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import { diffVersions } from '#catalog/diff/diff-versions.ts';
 import type { Catalog } from '#catalog/index.ts';
-import { countFindings } from '#catalog/reading/list-versions.ts';
-import { listVersions, readSpec, listAudit } from '#catalog/reading/read-catalog.ts';
-import { readUsage } from '#catalog/usage/read-usage.ts';
+import { countFindings, listVersions, readSpec, listAudit } from '#catalog/reading/read-catalog.ts';
+import { readUsage } from '#catalog/usage.ts';
 import {
   foldId,
   type ListedVersion,

@@ -1,7 +1,6 @@
 /** The list of the catalog, and the words that say where a version is in its life, and when that ends. */
 import { z } from 'zod';
-import { countFindings } from '#catalog/reading/list-versions.ts';
-import { listCatalog } from '#catalog/reading/read-catalog.ts';
+import { countFindings, listCatalog } from '#catalog/reading/read-catalog.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
 import { lifecycles, type ListedVersion, type Lifecycle } from '#catalog/version/artifact.ts';
 import { type Words, filterProblems } from '#catalog/version/content-check.ts';

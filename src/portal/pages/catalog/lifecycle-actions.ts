@@ -15,7 +15,7 @@ import {
 } from '#catalog/lifecycle/change-lifecycle.ts';
 import { isBeforeSunset, sunsetOfDay } from '#catalog/lifecycle/transitions.ts';
 import { publishVersion } from '#catalog/lifecycle/publish.ts';
-import { isInUse, readUsage, type VersionReader } from '#catalog/usage/read-usage.ts';
+import { isInUse, readUsage, type VersionReader } from '#catalog/usage.ts';
 import { chooseListed } from '#catalog/version/version-order.ts';
 import { isTrackportError, refuse } from '#shared/errors.ts';
 import type { PortalContext } from '../../context.ts';

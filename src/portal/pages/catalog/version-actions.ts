@@ -1,10 +1,10 @@
 /** Shared by all pages and actions about one version. */
 import { z } from 'zod';
 import type { Caller, Catalog } from '#catalog/index.ts';
-import { readView, taggedOf } from '#catalog/version/version-view.ts';
+import { readView } from '#catalog/version/version-view.ts';
 import { type FieldProblem, isTrackportError } from '#shared/errors.ts';
 import { refuseTransition } from '#catalog/lifecycle/transitions.ts';
-import { type Lifecycle, type VersionRecord, type VersionView } from '#catalog/version/artifact.ts';
+import type { Lifecycle, VersionRecord, VersionView } from '#catalog/version/artifact.ts';
 import { entityTagOf, type Precondition } from '#catalog/version/entity-tag.ts';
 import { readCandidatesOf } from '#catalog/version/read-version.ts';
 import type { Candidate } from '#catalog/version/version-order.ts';
@@ -52,7 +52,7 @@ export const callerOf = ({ person, origin }: Pick<ActionRequest, 'person' | 'ori
 });
 
 /** Entity tag of the version that a form's page showed: the action asks for it. */
-export const seenOf = (view: VersionView): string => entityTagOf(taggedOf(view));
+export const seenOf = (view: VersionView): string => entityTagOf(view);
 export const asSeen = (tag: string): Precondition => ({ kind: 'tags', tags: [tag] });
 
 export function shown({ record }: VersionView, notice: string): ActionResult {
