@@ -13,7 +13,7 @@ import { createClaimView } from '#leads/claims/claim-view.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createDirectoryFiller, type DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
-import { readRemovalReaders } from '#leads/lead-feed/removal-readers.ts';
+import { readRemovalReaders } from '#leads/lead-feed/feed-readers.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import { createPartners, type Partners } from '#partners/index.ts';
 import { toPartnerList } from '#partners/partner.ts';

@@ -1,5 +1,5 @@
 /** Examines from near to far: configuration, store, tracker, issuer (`trackport doctor`). */
-import { readFeedEnd } from '#leads/lead-feed/read-changes.ts';
+import { readFeedEnd } from '#leads/lead-feed/stored-changes.ts';
 import { existsSync } from 'node:fs';
 import { assertCursors } from '#adapters/github/inspection.ts';
 import { isTrackerFailure } from '#adapters/github/transport/response.ts';

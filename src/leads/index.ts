@@ -8,7 +8,7 @@ import { type InstanceChange, toInstanceChange } from './instance-changes/change
 import type { InstanceChanges } from './instance-changes/instance-changes.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
 import { createLeadFeed, type LeadFeed } from './lead-feed/lead-feed.ts';
-import { hideLeadNow } from './lead-feed/note-changes.ts';
+import { hideLeadNow } from './lead-feed/stored-changes.ts';
 import type { LeadStore } from './lead-store.ts';
 import { foldLabel } from '#shared/text/labels.ts';
 import type { LeadRules } from './model/lead.ts';

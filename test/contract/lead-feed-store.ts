@@ -15,15 +15,15 @@ import {
   REPOSITORY,
   REPOSITORY_ID,
 } from '../support/directory.ts';
+import { isFeedFollowed, noteFeedReader, readFeedReader } from '#leads/lead-feed/feed-readers.ts';
 import {
   type FeedPlace,
-  isFeedFollowed,
   readChangesAfter,
   readFeedEnd,
-  readFeedReader,
   readHistory,
-} from '#leads/lead-feed/read-changes.ts';
-import { hideLeadNow, noteFeedReader, noteReadLeads } from '#leads/lead-feed/note-changes.ts';
+  hideLeadNow,
+  noteReadLeads,
+} from '#leads/lead-feed/stored-changes.ts';
 import {
   completeCrawl,
   noteMoved,

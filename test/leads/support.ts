@@ -1,4 +1,4 @@
-import type { FeedReader } from '#leads/lead-feed/read-changes.ts';
+import type { FeedReader } from '#leads/lead-feed/feed-readers.ts';
 import type { LeadChange } from '#leads/lead-feed/lead-change.ts';
 import type { InstanceChange } from '#leads/instance-changes/change-log.ts';
 import { noOthers } from '#leads/instance-changes/instance-changes.ts';

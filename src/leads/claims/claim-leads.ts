@@ -4,7 +4,7 @@
  */
 import { numbersOf } from '../lead-store.ts';
 import { appendAudit } from '#shared/audit.ts';
-import { hideClaimed, hideKnown, noteLeads, readKnown } from '../lead-feed/note-changes.ts';
+import { hideClaimed, hideKnown, noteLeads, readKnown } from '../lead-feed/stored-changes.ts';
 import { send, type Statements, type Tx } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
 import { DAY } from '#shared/clock.ts';

@@ -10,7 +10,7 @@ import { noteMoved, putEntries, putRead, renameLabel } from './write-directory.t
 import { createQueue } from '#shared/resilience/turns.ts';
 import { readUpdatedAts } from './directory-view.ts';
 import type { LeadRules } from '../model/lead.ts';
-import { hideLeadNow } from '../lead-feed/note-changes.ts';
+import { hideLeadNow } from '../lead-feed/stored-changes.ts';
 import { foldLabel } from '#shared/text/labels.ts';
 
 /** The directory, as it is filled with what was learnt on the way, and the rules by which it is. */

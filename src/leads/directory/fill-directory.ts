@@ -16,7 +16,7 @@ import { readDirectoryState, readUpdatedAt } from './directory-view.ts';
 import { type DirectoryState, rulesCheckOf, toDirectoryEntry } from './lead-directory.ts';
 import { adoptRepository, noteMoved, putCaughtUp, putEntries } from './write-directory.ts';
 import type { DirectoryStore } from '../lead-store.ts';
-import { isFeedFollowed } from '../lead-feed/read-changes.ts';
+import { isFeedFollowed } from '../lead-feed/feed-readers.ts';
 import { type LeadRules, mapIssues } from '../model/lead.ts';
 import type { Issue, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 

@@ -14,7 +14,7 @@ import {
   noteCrawlEnd,
   noteLeads,
   type Seen,
-} from '../lead-feed/note-changes.ts';
+} from '../lead-feed/stored-changes.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import { IS_FROZEN } from './directory-view.ts';

@@ -2,8 +2,7 @@ import { addAbortListener } from 'node:events';
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 import type { Database } from '#shared/database.ts';
-import { CHANNEL } from './note-changes.ts';
-import type { FeedPlace } from './read-changes.ts';
+import { CHANNEL, type FeedPlace } from './stored-changes.ts';
 
 /** In any case: what tells of changes may be cut off unnoticed. */
 const LOOK_EVERY_MS = 15 * SECOND;

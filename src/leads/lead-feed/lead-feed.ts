@@ -1,14 +1,11 @@
-import { LRUCache } from 'lru-cache';
-import { atMostEntries, memoizePair } from '#shared/caching.ts';
+import { memoizePair } from '#shared/caching.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import { createFlightsByQuestion, createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { errorFields, type Log } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 import type { Claims, ClaimView } from '../claims/claim-view.ts';
-import { foldLabels } from '#shared/text/labels.ts';
-import { changeFor } from './lead-change.ts';
 import type { Visibility } from '../model/lead-query.ts';
 import {
   createFeedCursors,
@@ -16,12 +13,17 @@ import {
   type FeedPosition,
   refuseOtherHistory,
 } from './feed-cursors.ts';
-import { createFeedReads, type FeedReads } from './feed-reads.ts';
+import {
+  createFeedReads,
+  createReaderNotes,
+  type FeedReads,
+  type Follower,
+  readFollower,
+} from './feed-readers.ts';
 import { type ChangeSignal, createChangeSignal } from './change-signal.ts';
 import { beginFeed, type Feed, type FeedStep, readFeedStep } from './read-feed.ts';
 import type { FeedItem, FeedPage } from './feed-item.ts';
-import { noteFeedReader } from './note-changes.ts';
-import { readChangesAfter, readFeedEnd, readFeedReader, readHistory } from './read-changes.ts';
+import { readFeedEnd, readHistory } from './stored-changes.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 
 /** A read of the feed, already validated. */
@@ -68,13 +70,6 @@ export type LeadFeed = {
   close(): Promise<void>;
 };
 
-/** A consumer that follows the feed. Instants are ms since the Unix epoch, right within some 30 seconds. */
-export type Follower = {
-  readAt: number;
-  /** Time of the first change that waits for it; undefined: it has all. */
-  behindSince?: number;
-};
-
 type Wait = { waitMs: number; signal: AbortSignal };
 
 /** Called for each item; `lagMs` since its change, on a stream that had all before it. */
@@ -83,17 +78,10 @@ type OnItem = (lagMs?: number) => void;
 /** Leads that the tracker does not show yet are asked for again this often. */
 const WAITING_MS = SECOND;
 const FAILED_MS = 5 * SECOND;
-const NOTE_READER_EVERY_MS = 10 * SECOND;
-const READERS_MAX = 10_000;
 /** Others get their turn of the event loop in between. */
 const EVENTS_A_TURN = 50;
 /** A read that does not wait looks this often through changes that do not concern the reader. */
 const LOOKS_MAX = 10;
-/** Number of changes among which one that waits for a follower is looked for. */
-const FOLLOWER_LOOKS_THROUGH = 2000;
-/** Delay with which a reader's position is noted. */
-const NOTED_WITHIN_MS = 30 * SECOND;
-
 export function createLeadFeed(
   { claimView, ...leads }: Omit<Feed, 'readEnd' | 'walked'> & { claimView: ClaimView },
   { cursors: sealer, log, onItem }: { cursors: CursorSealer; log: Log; onItem: OnItem },
@@ -104,7 +92,7 @@ export function createLeadFeed(
   const feed: Feed = { ...leads, readEnd, walked: new WeakMap() };
   const cursors = createFeedCursors(sealer, clock);
   const changes = createChangeSignal({ db: store.db, readEnd, clock });
-  const noteReader = createReaderNotes(feed, log);
+  const noteReader = createReaderNotes(store, clock, log);
   const reads = createFeedReads(store, clock, log);
   let listeners = 0;
   const begin = (query: FeedQuery, visibility: Visibility) =>
@@ -298,37 +286,4 @@ async function* tell(
   }
   if (!hasMore && (entries.length > 0 || !hadAll))
     yield toEvent({ position: next, isCaughtUp: true }, visibility);
-}
-
-/**
- * Notes who reads: while anybody follows the lead directory is kept, and people see who, and how far. A store that takes
- * no writes stops no read.
- */
-function createReaderNotes({ store, clock }: Feed, log: Log) {
-  const notedAt = new LRUCache<string, number>(atMostEntries(READERS_MAX));
-  return async ({ consumerId }: Visibility, { place }: FeedPosition): Promise<void> => {
-    const now = clock.monotonicMs();
-    if (now - (notedAt.get(consumerId) ?? -Infinity) < NOTE_READER_EVERY_MS) return;
-    notedAt.set(consumerId, now);
-    const reader = { consumerId, position: place[0], readAt: clock.now() };
-    await noteFeedReader(store.db, reader).catch((error: unknown) =>
-      log.warn(errorFields(error), 'could not note who follows the lead feed'),
-    );
-  };
-}
-
-async function readFollower(
-  { store, clock }: Feed,
-  { consumerId, labels }: Visibility,
-): Promise<Follower | undefined> {
-  const reader = await readFeedReader(store.db, consumerId);
-  if (!reader) return undefined;
-  const place = [reader.position, Number.MAX_SAFE_INTEGER] as const;
-  const folded = foldLabels(labels);
-  const changes = await readChangesAfter(store, place, FOLLOWER_LOOKS_THROUGH);
-  const next = changes
-    .map((change) => changeFor(change, folded)?.at ?? 0)
-    .find((at) => at > reader.position);
-  const isBehind = next !== undefined && clock.now() - next > NOTED_WITHIN_MS;
-  return { readAt: reader.readAt, ...(isBehind && { behindSince: next }) };
 }

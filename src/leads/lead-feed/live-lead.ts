@@ -9,7 +9,7 @@ import { type Lead, lookDigestOf } from '../model/lead-out.ts';
 import type { LeadReader } from '../reading/lead-reader.ts';
 import type { Visibility } from '../model/lead-query.ts';
 import type { LeadStore } from '../lead-store.ts';
-import { hiddenSince, hideLeadNow, noteReadLeads } from './note-changes.ts';
+import { hiddenSince, hideLeadNow, noteReadLeads } from './stored-changes.ts';
 import { type LeadChange, toldChange } from './lead-change.ts';
 
 /** Leads as they are now, for the feed. */

@@ -5,8 +5,7 @@ import { type Lead, type LeadList, lookDigestOf, renderLead } from '../model/lea
 import type { Visibility } from '../model/lead-query.ts';
 import { bytesOfItem, type FeedItem } from './feed-item.ts';
 import type { FeedPosition, ListPlace } from './feed-cursors.ts';
-import { noteReadLeads } from './note-changes.ts';
-import { type FeedPlace, readChangesAfter } from './read-changes.ts';
+import { noteReadLeads, type FeedPlace, readChangesAfter } from './stored-changes.ts';
 import { changeFor, type LeadChange } from './lead-change.ts';
 import { type LiveLeads, readLiveLead, refuseStale } from './live-lead.ts';
 

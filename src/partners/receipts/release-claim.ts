@@ -1,7 +1,7 @@
 import { readRepositoryId } from '#leads/lead-store.ts';
 import { type ClaimedLeads, refuseUnclaimed } from '#leads/claims/claimed-leads.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-leads.ts';
-import { noteLeads } from '#leads/lead-feed/note-changes.ts';
+import { noteLeads } from '#leads/lead-feed/stored-changes.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { type Origin, appendAudit } from '#shared/audit.ts';
 import { WITH_GIVEN_STEP } from './event-changes.ts';

@@ -24,7 +24,7 @@ import { createFakeTracker } from '../fake-tracker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { adoptRepository } from '#leads/directory/write-directory.ts';
 import { readDirectoryState } from '#leads/directory/directory-view.ts';
-import { readChangesAfter } from '#leads/lead-feed/read-changes.ts';
+import { readChangesAfter } from '#leads/lead-feed/stored-changes.ts';
 
 const byEmail = (value: string) => hashIdentity(directoryKey, email(value));
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { hashIdentity, toDirectoryEntry } from '#leads/directory/lead-directory.ts';
 import { createReadLeads } from '#leads/directory/directory-inbox.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
-import { readChangesAfter } from '#leads/lead-feed/read-changes.ts';
+import { readChangesAfter } from '#leads/lead-feed/stored-changes.ts';
 import { DAY } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LABELS_MAX } from '#access/grant.ts';
 import { createFeedCursors, type FeedPosition } from '#leads/lead-feed/feed-cursors.ts';
-import type { FeedPlace } from '#leads/lead-feed/read-changes.ts';
+import type { FeedPlace } from '#leads/lead-feed/stored-changes.ts';
 import { DAY } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock } from '../../support/clock.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFeedCursors } from '#leads/lead-feed/feed-cursors.ts';
 import { createLeadFeed } from '#leads/lead-feed/lead-feed.ts';
-import type { FeedReader } from '#leads/lead-feed/read-changes.ts';
+import type { FeedReader } from '#leads/lead-feed/feed-readers.ts';
 import type { LeadChange } from '#leads/lead-feed/lead-change.ts';
 import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';

@@ -6,7 +6,7 @@ import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
 import { noOthers } from '#leads/instance-changes/instance-changes.ts';
 import type { FeedItem } from '#leads/lead-feed/feed-item.ts';
-import { beginHistory } from '#leads/lead-feed/note-changes.ts';
+import { beginHistory } from '#leads/lead-feed/stored-changes.ts';
 import type { Issue, TrackerEvent } from '#leads/lead-tracker.ts';
 import type { Visibility } from '#leads/model/lead-query.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';

@@ -59,7 +59,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'a cursor that skips an equal instant',
-    file: 'src/leads/lead-feed/read-changes.ts',
+    file: 'src/leads/lead-feed/stored-changes.ts',
     from: 'AND (position, number) > (@position, @number)',
     to: 'AND position > @position AND @number = @number',
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AuditEntryOut } from '#access/audit.ts';
 import { grantOf } from '#access/grant.ts';
-import type { Follower } from '#leads/lead-feed/lead-feed.ts';
+import type { Follower } from '#leads/lead-feed/feed-readers.ts';
 import { type Consumer, activeKeys, type Key, keyStateAt } from '#access/consumers/consumer.ts';
 import type { PortalPage, PortalPerson } from '../../page.ts';
 import { page } from '../../routes/page-route.ts';

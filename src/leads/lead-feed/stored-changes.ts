@@ -1,20 +1,92 @@
+/**
+ * The changes of leads, for the repository of the configured name. One row for each lead that could ever be read, in
+ * the order in which they changed last; rows of leads that went are kept for 30 days.
+ */
+import { send, type Tx } from '#shared/database.ts';
+import { type LeadStore, NAMED, IS_CLAIMED, readRepositoryId } from '../lead-store.ts';
 import {
-  FEED_READABLE_MS,
   HISTORY,
   type LeadChange,
+  type Span,
+  FEED_READABLE_MS,
   type LeadSnapshot,
   nextChange,
   type ReadLead,
   shownChange,
 } from './lead-change.ts';
 import { DAY } from '#shared/clock.ts';
-import { type Database, send, type Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
-import { IS_CLAIMED, type LeadStore, NAMED, readRepositoryId } from '../lead-store.ts';
-import { CHANGE_COLUMNS, type ChangeRow, type FeedReader, toChange } from './read-changes.ts';
+
+/** The change behind which a read goes on: its position, then the issue number. */
+export type FeedPlace = readonly [position: number, number: number];
+
+const CHANGE_COLUMNS =
+  'number, position, changed_at, is_visible, updated_at, labels, look, carried';
+
+/** JSON comes as its text. */
+type ChangeRow = Omit<LeadChange, 'labels' | 'lookDigest' | 'carried'> & {
+  labels: string;
+  look?: Buffer;
+  carried: string;
+};
+
+function toChange({ look, ...row }: ChangeRow): LeadChange {
+  return {
+    ...row,
+    lookDigest: look,
+    labels: JSON.parse(row.labels) as string[],
+    carried: JSON.parse(row.carried) as Span[],
+  };
+}
+
+const END = `
+  SELECT (SELECT max(position) FROM lead_change WHERE repository_id = known.repository_id) AS position
+  FROM tracker_repository AS known WHERE name = @name`;
+
+const HISTORY_BEGINS = `
+  SELECT position FROM lead_change WHERE repository_id = ${NAMED} AND number = @number`;
+
+const AFTER = `
+  SELECT ${CHANGE_COLUMNS} FROM lead_change
+  WHERE repository_id = ${NAMED} AND (position, number) > (@position, @number)
+  ORDER BY position, number LIMIT @limit`;
+
+/** The place behind all changes; undefined while the store does not know the repository. @throws {store-unavailable} */
+export async function readFeedEnd({ db, repository }: LeadStore): Promise<FeedPlace | undefined> {
+  const last = await db.get<{ position?: number }>(END, { name: repository });
+  return last && [last.position ?? 0, Number.MAX_SAFE_INTEGER];
+}
+
+/** The position at which the history begins that cursors hold for; undefined: it is whole. @throws {store-unavailable} */
+export async function readHistory({ db, repository }: LeadStore): Promise<number | undefined> {
+  return (await db.get<{ position: number }>(HISTORY_BEGINS, { name: repository, number: HISTORY }))
+    ?.position;
+}
+
+/** The next changes, in order. @throws {store-unavailable} */
+export async function readChangesAfter(
+  { db, repository }: LeadStore,
+  [position, number]: FeedPlace,
+  limit: number,
+): Promise<readonly LeadChange[]> {
+  const values = { name: repository, position, number, limit };
+  return (await db.all<ChangeRow>(AFTER, values)).map(toChange);
+}
+
+const OF_NAMED = `
+  SELECT ${CHANGE_COLUMNS} FROM lead_change
+  WHERE repository_id = ${NAMED} AND number = ANY(@numbers::bigint[])`;
+
+/** The changes of these leads; of one that could never be read there is none. @throws {store-unavailable} */
+export async function readChangesOf(
+  { db, repository }: LeadStore,
+  numbers: readonly number[],
+): Promise<readonly LeadChange[]> {
+  return (await db.all<ChangeRow>(OF_NAMED, { name: repository, numbers })).map(toChange);
+}
 
 /** Leads of a repository that something was written of, and when: ms since the Unix epoch. */
-export type Touched = { id: number; numbers: readonly number[]; at: number };
+type Touched = { id: number; numbers: readonly number[]; at: number };
 
 /** The digest of its look and the labels that a lead was seen with, beside those that the directory has now. */
 export type Seen = Pick<LeadSnapshot, 'lookDigest' | 'seen'>;
@@ -57,10 +129,6 @@ const FORGET = `
   WHERE repository_id = @id AND NOT is_visible AND position < @before AND number <> ${HISTORY}
     AND position < (SELECT max(position) FROM lead_change WHERE repository_id = @id)`;
 
-const NOTE_READER = `
-  INSERT INTO lead_feed_reader (consumer_id, position, read_at) VALUES (@consumerId, @position, @readAt)
-  ON CONFLICT (consumer_id) DO UPDATE SET position = @position, read_at = @readAt`;
-
 export const CHANNEL = 'trackport_leads';
 
 /** Heard when this transaction is committed. */
@@ -91,7 +159,7 @@ export async function noteLeads(
 
 type StateRow = { number: number; updatedAt: number; labels: string; isVisible: boolean };
 
-export type Known = { known: ReadonlyMap<number, LeadChange>; position: number };
+type Known = { known: ReadonlyMap<number, LeadChange>; position: number };
 
 /** Reads the changes that the feed has of these leads. `position`: of those that are made now. */
 export async function readKnown(tx: Tx, touched: Touched): Promise<Known> {
@@ -189,10 +257,6 @@ export async function hideLeadNow(
   });
 }
 
-const KNOWN_BY_NAME = `
-  SELECT ${CHANGE_COLUMNS} FROM lead_change
-  WHERE repository_id = ${NAMED} AND number = ANY(@numbers::bigint[])`;
-
 /**
  * Readers have these leads from now on, though the directory may not have met them yet; nothing of what was not known
  * of them is to be told them. Answers the positions of those whose change tells nothing else.
@@ -205,10 +269,8 @@ export async function noteReadLeads(
 ): Promise<ReadonlyMap<number, number>> {
   const { db, repository: name, clock } = store;
   const numbers = leads.map((lead) => lead.number);
-  const read = async (): Promise<Map<number, LeadChange>> => {
-    const rows = await db.all<ChangeRow>(KNOWN_BY_NAME, { name, numbers });
-    return new Map(rows.map((row) => [row.number, toChange(row)]));
-  };
+  const read = async (): Promise<Map<number, LeadChange>> =>
+    new Map((await readChangesOf(store, numbers)).map((change) => [change.number, change]));
   const before = await read();
   const isAllKnown = !leads.some((lead) => changeOf(before.get(lead.number), lead, 0));
   if (!isAllKnown)
@@ -249,9 +311,4 @@ export async function hiddenSince(
 function positionOf(lead: ReadLead, known?: LeadChange): [number, number][] {
   const isSame = known?.isVisible === true && known.lookDigest?.equals(lead.lookDigest) === true;
   return isSame ? [[lead.number, known.position]] : [];
-}
-
-/** @throws {store-unavailable} */
-export async function noteFeedReader(db: Database, reader: FeedReader): Promise<void> {
-  await db.run(NOTE_READER, reader);
 }
