@@ -5,9 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { programUrl } from '#shared/program.ts';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpApp } from '#http/context.ts';
-import { matchesNone } from '#http/requests/headers.ts';
+import { type RenderedResponse, sendRendered } from '#http/responses/rendered-response.ts';
 import { TrackportError } from '#shared/errors.ts';
 
 const MEDIA_TYPES = {
@@ -19,13 +18,9 @@ const MEDIA_TYPES = {
 type AssetName = keyof typeof MEDIA_TYPES;
 
 /** A file of `/portal/assets/{file}`. */
-type Asset = {
-  mediaType: string;
-  etag: string;
-  body: Buffer;
-};
+type Asset = RenderedResponse & { name: AssetName };
 
-let loaded: ReadonlyMap<string, Asset & { name: AssetName }> | undefined;
+let loaded: ReadonlyMap<string, Asset> | undefined;
 
 /** The path of a file, as pages name it. */
 export function assetPath(name: AssetName): string {
@@ -38,20 +33,23 @@ export function findAsset(file: string): Asset | undefined {
   return assets().get(file);
 }
 
-function assets(): ReadonlyMap<string, Asset & { name: AssetName }> {
+function assets(): ReadonlyMap<string, Asset> {
   loaded ??= new Map((Object.keys(MEDIA_TYPES) as AssetName[]).map(load));
   return loaded;
 }
 
-function load(name: AssetName): [string, Asset & { name: AssetName }] {
-  const body = readFileSync(programUrl(`assets/portal/${name}`));
-  const digest = sha256(body).toString('hex').slice(0, 16);
+function load(name: AssetName): [string, Asset] {
+  const bytes = readFileSync(programUrl(`assets/portal/${name}`));
+  const digest = sha256(bytes).toString('hex').slice(0, 16);
   const mediaType = MEDIA_TYPES[name];
-  return [name.replace('.', `-${digest}.`), { name, mediaType, etag: `"${digest}"`, body }];
+  return [name.replace('.', `-${digest}.`), { name, mediaType, etag: `"${digest}"`, bytes }];
 }
 
 /** A year; what is named by its digest never changes. */
-const CACHE_CONTROL = 'public, max-age=31536000, immutable';
+const HEADERS = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  'cross-origin-resource-policy': 'same-origin',
+};
 
 /** `/portal/assets/{name}-{digest}.{ext}`: for anybody, sign-in pages need them as well. */
 export function addAssetRoutes(app: HttpApp): void {
@@ -59,19 +57,6 @@ export function addAssetRoutes(app: HttpApp): void {
   app.get<{ Params: { file: string } }>('/portal/assets/:file', options, async (request, reply) => {
     const asset = findAsset(request.params.file);
     if (!asset) throw new TrackportError('not-found', { detail: 'There is no such file.' });
-    return sendAsset(request, reply, asset);
+    return sendRendered({ request, reply }, asset, HEADERS);
   });
-}
-
-function sendAsset(
-  { headers }: FastifyRequest,
-  reply: FastifyReply,
-  { mediaType, etag, body }: Asset,
-) {
-  reply
-    .header('etag', etag)
-    .header('cache-control', CACHE_CONTROL)
-    .header('cross-origin-resource-policy', 'same-origin');
-  if (matchesNone(headers['if-none-match'], etag)) return reply.code(304).send();
-  return reply.header('content-type', mediaType).send(body);
 }

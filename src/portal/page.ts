@@ -90,19 +90,3 @@ export type PortalPerson = {
 export function may(person: Pick<PortalPerson, 'scopes'>, scope: Scope): boolean {
   return person.scopes.includes(scope);
 }
-
-/** By the greatest right of each kind. */
-const ROLES: readonly (readonly [Scope, string])[][] = [
-  [['trackport:admin', 'operator']],
-  [
-    ['catalog:publish', 'publisher of the catalog'],
-    ['catalog:write', 'writer of the catalog'],
-    ['catalog:read', 'reader of the catalog'],
-  ],
-];
-
-/** The person's role here, in words. */
-export function roleOf(person: Pick<PortalPerson, 'scopes'>): string {
-  const roles = ROLES.flatMap((kind) => kind.find(([scope]) => may(person, scope))?.[1] ?? []);
-  return roles.join(' and ') || 'guest';
-}

@@ -7,7 +7,7 @@ const names = ['portal.css', 'portal.js', 'mark.svg'] as const;
 test.each(names)('%s is found by the name that pages give it', (name) => {
   const path = assetPath(name);
   expect(path).toMatch(/^\/portal\/assets\/[a-z]+-[0-9a-f]{16}\.(css|js|svg)$/);
-  expect(findAsset(path.slice('/portal/assets/'.length))?.body.length).toBeGreaterThan(100);
+  expect(findAsset(path.slice('/portal/assets/'.length))?.bytes.length).toBeGreaterThan(100);
 });
 
 test.each(['portal.css', 'portal-0000000000000000.css', '../assets.ts', 'toString', ''])(

@@ -3,9 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TrackportError } from '#shared/errors.ts';
 import { packageUrl, programUrl } from '#shared/program.ts';
 import { servedText } from '../openapi/document.ts';
-import { matchesNone } from '../requests/headers.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
-import { strongEtag } from '../responses/rendered-response.ts';
+import { type RenderedResponse, sendRendered, strongEtag } from '../responses/rendered-response.ts';
 import { JSON_MEDIA_TYPE, pageHeaders } from '../responses/headers.ts';
 import { DAY, type Clock } from '#shared/clock.ts';
 
@@ -73,8 +72,6 @@ const packageFiles: ReadonlyMap<string, string> = new Map([
   ['favicon-32x32.png', 'image/png'],
 ]);
 
-type Asset = { body: Buffer; etag: string; mediaType: string };
-
 /** One of the documents: below `docs`, or what `security.txt` leads to. */
 const DOCUMENT = /^(?:(?:how-to|decisions)\/)?[\w-]+\.md$/;
 const SECURITY_POLICY = 'SECURITY.md';
@@ -123,12 +120,12 @@ export function docsRoutes(app: HttpApp, context: AreaContext): void {
 }
 
 /** Whoever reads it elsewhere needs whole addresses. @see https://llmstxt.org */
-async function indexAsset(publicUrl: string): Promise<Asset> {
+async function indexAsset(publicUrl: string): Promise<RenderedResponse> {
   const text = await readFile(programUrl('assets/llms.txt'), 'utf8');
   return toAsset(Buffer.from(text.replaceAll('](/', `](${publicUrl}/`)), MARKDOWN);
 }
 
-async function documentAsset(name: string): Promise<Asset> {
+async function documentAsset(name: string): Promise<RenderedResponse> {
   const file = programUrl(name === SECURITY_POLICY ? name : `docs/${name}`);
   const text = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? noSuchFile() : error;
@@ -142,8 +139,8 @@ function noSuchFile(): TrackportError {
 
 /** Makes each asset once, for all who ask meanwhile, and caches it; a failure is not cached. */
 function createAssets() {
-  const cache = new Map<string, Promise<Asset>>();
-  return (name: string, make: () => Promise<Asset>): Promise<Asset> => {
+  const cache = new Map<string, Promise<RenderedResponse>>();
+  return (name: string, make: () => Promise<RenderedResponse>): Promise<RenderedResponse> => {
     const cached = cache.get(name);
     if (cached) return cached;
     const asset = make();
@@ -153,13 +150,13 @@ function createAssets() {
   };
 }
 
-function toAsset(body: Buffer, mediaType: string): Asset {
-  return { body, etag: strongEtag(body), mediaType };
+function toAsset(bytes: Buffer, mediaType: string): RenderedResponse {
+  return { bytes, etag: strongEtag(bytes), mediaType };
 }
 
 const DOCS = toAsset(Buffer.from(DOCS_PAGE), 'text/html; charset=utf-8');
 
-async function fileAsset(name: string): Promise<Asset> {
+async function fileAsset(name: string): Promise<RenderedResponse> {
   if (name === 'start.js') return toAsset(Buffer.from(START_SCRIPT), JAVASCRIPT);
   if (name === 'page.css') return toAsset(Buffer.from(PAGE_STYLE), CSS);
   if (DOCUMENT.test(name)) return documentAsset(name);
@@ -168,10 +165,8 @@ async function fileAsset(name: string): Promise<Asset> {
   return toAsset(await readFile(packageUrl(`@fastify/swagger-ui/static/${name}`)), mediaType);
 }
 
-function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset) {
-  reply.header('etag', asset.etag).header('cache-control', 'no-cache');
-  if (matchesNone(request.headers['if-none-match'], asset.etag)) return reply.code(304).send();
-  return reply.header('content-type', asset.mediaType).send(asset.body);
+function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: RenderedResponse) {
+  return sendRendered({ request, reply }, asset, { 'cache-control': 'no-cache' });
 }
 
 const SECURITY_TXT = '/.well-known/security.txt';

@@ -1,9 +1,16 @@
 /** Whole pages: the frame, what every page has, and the page that says that something did not work. */
 import type { PortalContext } from '../context.ts';
-import { may, type PortalFrame, type PortalPage, roleOf, type ShownSecret } from '../page.ts';
+import {
+  may,
+  type PortalFrame,
+  type PortalPage,
+  type PortalPerson,
+  type ShownSecret,
+} from '../page.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { assetPath } from '../assets.ts';
 import { count, time, type Viewer } from './times.ts';
+import type { Scope } from '#access/tokens.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 import { problems } from '#shared/outcomes/problems.ts';
 import { code, codeBlock, details, attributes, cut, foreign, hidden, link } from './elements.ts';
@@ -181,6 +188,22 @@ function foot({ person }: PortalFrame): Html {
       ${token}<button class="btn small">Sign out</button>
     </form>
   </footer>`;
+}
+
+/** By the greatest right of each kind. */
+const ROLES: readonly (readonly [Scope, string])[][] = [
+  [['trackport:admin', 'operator']],
+  [
+    ['catalog:publish', 'publisher of the catalog'],
+    ['catalog:write', 'writer of the catalog'],
+    ['catalog:read', 'reader of the catalog'],
+  ],
+];
+
+/** The person's role here, in words. */
+function roleOf(person: Pick<PortalPerson, 'scopes'>): string {
+  const roles = ROLES.flatMap((kind) => kind.find(([scope]) => may(person, scope))?.[1] ?? []);
+  return roles.join(' and ') || 'guest';
 }
 
 export type RefusalPage = {

@@ -1,13 +1,11 @@
 import { expect, test, describe } from 'vitest';
+import { ENTITY_TAGS, matchesNone, parseIfMatch } from '#http/responses/rendered-response.ts';
 import {
   prefers,
   prefersYaml,
   mediaTypeProblem,
   ANY_JSON_TYPE,
   requireJson,
-  ENTITY_TAGS,
-  matchesNone,
-  parseIfMatch,
 } from '#http/requests/headers.ts';
 
 test.each([

@@ -11,7 +11,7 @@ import { artifactOut } from '#catalog/version/version-out.ts';
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, HttpApp } from '../../context.ts';
-import { parseIfMatch } from '../../requests/headers.ts';
+import { parseIfMatch } from '../../responses/rendered-response.ts';
 import { withCheck, describeRoute } from '../../route.ts';
 import {
   artifactParams,

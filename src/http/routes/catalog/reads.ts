@@ -27,7 +27,7 @@ import { specTagOf } from '#catalog/version/entity-tag.ts';
 import type { SpecFormat } from '#catalog/spec/spec-text.ts';
 import type { Page } from '#shared/pagination/page.ts';
 import { forCatalogReaders, readByOf, readerOf } from '../../auth/catalog-access.ts';
-import { matchesNone, prefersYaml } from '../../requests/headers.ts';
+import { prefersYaml } from '../../requests/headers.ts';
 import type { BearerContext, Exchange, HttpApp } from '../../context.ts';
 import { linkNext } from '../../responses/headers.ts';
 import {
@@ -35,6 +35,7 @@ import {
   createResponseCache,
   type ResponseCache,
   sendRendered,
+  matchesNone,
 } from '../../responses/rendered-response.ts';
 import { pageParameters, pageQuery } from '../../requests/parameters.ts';
 import { describeRoute, withCheck } from '../../route.ts';

@@ -11,7 +11,7 @@ import { isRecord } from '#shared/text/json.ts';
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../../auth/catalog-access.ts';
 import { type BearerContext, type HttpApp, hangUpOf } from '../../context.ts';
-import { parseIfMatch } from '../../requests/headers.ts';
+import { parseIfMatch } from '../../responses/rendered-response.ts';
 import { contentOnlyIn, draftIn, patchIn, problemsInBody } from '#catalog/version/content-check.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
 import { describeRoute, withCheck } from '../../route.ts';
