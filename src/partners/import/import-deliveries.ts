@@ -13,8 +13,7 @@ import {
   type NewReceipt,
   toReceipt,
 } from '../intake/accept-delivery.ts';
-import { leadsNamed, timesOf } from '../intake/insert-receipts.ts';
-import { findKnown } from '../intake/repeats.ts';
+import { findKnown, leadsNamed, timesOf } from '../intake/insert-receipts.ts';
 import type { Partner } from '../partner.ts';
 import { readDelivery } from '../read-delivery.ts';
 import type { Outcome, PartnerPath } from '../receipts/receipt.ts';

@@ -1,3 +1,4 @@
+/** Rows of receipts and events: those that are there already, and the new ones with their claims. */
 import type { EventIdKeys } from '../event.ts';
 import type { NewEvent, NewReceipt } from './accept-delivery.ts';
 import {
@@ -16,8 +17,8 @@ import {
   statusOf,
 } from '../receipts/receipt.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
-import { sendRows, type Tx } from '#shared/database.ts';
-import { rowsInto } from '#shared/sql.ts';
+import { sendRows, type Statements, type Tx } from '#shared/database.ts';
+import { rowsInto, toRecords } from '#shared/sql.ts';
 import { claimsOf, insertClaims, leadIdsOf, putDeletionNames } from '#leads/claims/claim-leads.ts';
 
 /** An event as it was first accepted. */
@@ -42,23 +43,78 @@ export type SplitReceipt = {
   known: RepeatedEvent[];
 };
 
-const RECEIPTS = rowsInto(
-  'receipt',
-  `number bigint, id text, partner_id text, path text, event_type text, external_id text,
-   correlation_id text, status text, received_at bigint, traceparent text, repeats jsonb`,
-);
+/** Tells of one event after another whether its id came before with another person: each counts from then on. */
+export type ReusedIds = (keys: EventIdKeys | undefined) => boolean;
 
-const EVENTS = rowsInto(
-  'event',
-  `id bigint, receipt bigint, position integer, event_type text, event_id text, external_id text,
-   outcome text, note text, names text, lead_ids jsonb, last_error text, completed_at bigint,
-   payload bytea, digest bytea, due_at bigint, asked_at bigint, actions jsonb, created_before bigint, is_deletion boolean`,
-);
+const PERSONS = 'SELECT person_key FROM same_event WHERE same_event.id_key = given.id_key';
 
-const SAME_EVENTS = rowsInto(
-  'same_event',
-  'event bigint, id_key bytea, person_key bytea, key bytea, first_seen_at bigint',
-);
+/**
+ * Most events are new: each is looked up in the index once, and only of an id that is there more is read. Two persons
+ * are enough to know: the first and the last in the index, however often the id came.
+ */
+const FIND_KNOWN = `
+  SELECT place, event, lowest, highest FROM (
+    SELECT place, (${PERSONS} ORDER BY person_key LIMIT 1) AS lowest,
+      (${PERSONS} ORDER BY person_key DESC LIMIT 1) AS highest,
+      (SELECT event FROM same_event
+        WHERE same_event.id_key = given.id_key AND same_event.person_key = given.person_key
+          AND same_event.key = given.key) AS event
+    FROM jsonb_to_recordset(@events)
+      AS given (place integer, id_key bytea, person_key bytea, key bytea)
+  ) AS found WHERE lowest IS NOT NULL`;
+
+const READ_SAME_EVENTS = `
+  SELECT event.id AS event, event.receipt, event.position, event.outcome, receipt.id AS receipt_id,
+    receipt.received_at
+  FROM event JOIN receipt ON receipt.number = event.receipt
+  WHERE event.id = ANY(@events::bigint[])`;
+
+type KnownRow = { place: number; event?: number; lowest: Buffer; highest: Buffer };
+
+/** Reads what the store knows of these events and of their ids. */
+export async function findKnown(
+  db: Statements,
+  events: readonly NewEvent[],
+): Promise<{ before: ReadonlyMap<NewEvent, SameEvent>; isIdReused: ReusedIds }> {
+  const keys = toRecords(events.map((event, place) => ({ ...toKeyRow(event), place })));
+  const found = events.length > 0 ? await db.all<KnownRow>(FIND_KNOWN, { events: keys }) : [];
+  const own = found.flatMap(({ place, event }) => (event === undefined ? [] : [{ place, event }]));
+  const values = { events: own.map(({ event }) => event) };
+  const rows = own.length > 0 ? await db.all<SameEvent>(READ_SAME_EVENTS, values) : [];
+  const byId = new Map(rows.map((same) => [same.event, same]));
+  return {
+    before: new Map(
+      own.map(({ place, event }) => [events[place] as NewEvent, byId.get(event) as SameEvent]),
+    ),
+    isIdReused: watchIds(events, found),
+  };
+}
+
+function watchIds(events: readonly NewEvent[], found: readonly KnownRow[]): ReusedIds {
+  const persons = new Map<string, Set<string>>();
+  const note = ({ id }: EventIdKeys, person: Buffer): Set<string> => {
+    const key = id.toString('latin1');
+    const known = persons.get(key) ?? new Set();
+    persons.set(key, known);
+    return known.add(person.toString('latin1'));
+  };
+  for (const { place, lowest, highest } of found) {
+    const keys = events[place]?.idKeys;
+    if (keys) for (const one of [lowest, highest]) note(keys, one);
+  }
+  return (keys) => keys !== undefined && note(keys, keys.person).size > 1;
+}
+
+const NOBODY = Buffer.alloc(0);
+
+/**
+ * Keys by which an event is known, as columns of `same_event`. Where it has no id, its own key stands for it; events
+ * of one id stand side by side.
+ */
+function toKeyRow(event: NewEvent): { idKey: Buffer; personKey: Buffer; key: Buffer } {
+  const { sameEventKey: key, idKeys } = event;
+  return { idKey: idKeys?.id ?? key, personKey: idKeys?.person ?? NOBODY, key };
+}
 
 /** Whoever inserts has the table to itself. */
 const NEXT_NUMBERS = `
@@ -83,8 +139,23 @@ export type Writing = {
   isIdReused: ReusedIds;
 };
 
-/** Tells of one event after another whether its id came before with another person: each counts from then on. */
-export type ReusedIds = (keys: EventIdKeys | undefined) => boolean;
+const RECEIPTS = rowsInto(
+  'receipt',
+  `number bigint, id text, partner_id text, path text, event_type text, external_id text,
+   correlation_id text, status text, received_at bigint, traceparent text, repeats jsonb`,
+);
+
+const EVENTS = rowsInto(
+  'event',
+  `id bigint, receipt bigint, position integer, event_type text, event_id text, external_id text,
+   outcome text, note text, names text, lead_ids jsonb, last_error text, completed_at bigint,
+   payload bytea, digest bytea, due_at bigint, asked_at bigint, actions jsonb, created_before bigint, is_deletion boolean`,
+);
+
+const SAME_EVENTS = rowsInto(
+  'same_event',
+  'event bigint, id_key bytea, person_key bytea, key bytea, first_seen_at bigint',
+);
 
 /** An event on its way into the table, and its receipt with the number that it gets. */
 type Row = {
@@ -118,15 +189,6 @@ export async function insertReceipts(
   sendRows(tx, EVENTS, events);
   sendRows(tx, SAME_EVENTS, rows.map(toSameEventRow));
   putDeletionNames(tx, repositoryId, deletions); // what the directory learns meanwhile is claimed, too
-}
-
-/**
- * An event that was brought in by hand counts from when it happened, which is not ahead of its delivery. One that came
- * before knew no number that was given later.
- */
-export function timesOf(event: NewEvent, receipt: NewReceipt, before?: SameEvent): EventTimes {
-  const createdBefore = Math.min(event.createdBefore ?? Infinity, receipt.createdBefore);
-  return { createdBefore, receivedAt: (before ?? receipt).receivedAt };
 }
 
 function toReceiptRow({
@@ -178,22 +240,6 @@ function toSameEventRow({ id, receipt, event }: Row): object {
   return { ...toKeyRow(event), event: id, firstSeenAt: receipt.receivedAt };
 }
 
-const NOBODY = Buffer.alloc(0);
-
-/**
- * Keys by which an event is known, as columns of `same_event`. Where it has no id, its own key stands for it; events
- * of one id stand side by side.
- */
-export function toKeyRow(event: NewEvent): { idKey: Buffer; personKey: Buffer; key: Buffer } {
-  const { sameEventKey: key, idKeys } = event;
-  return { idKey: idKeys?.id ?? key, personKey: idKeys?.person ?? NOBODY, key };
-}
-
-function toClaim({ id, receipt, event, leads }: Row): AcceptedDeletion {
-  const { receivedAt: at } = receipt;
-  return { event: id, receiptId: receipt.id, names: event.names, leads, at };
-}
-
 /** A deletion that is accepted, or that has come again. */
 type AcceptedDeletion = {
   /** `event.id`. */
@@ -204,6 +250,20 @@ type AcceptedDeletion = {
   leads: readonly number[];
   at: number;
 };
+
+function toClaim({ id, receipt, event, leads }: Row): AcceptedDeletion {
+  const { receivedAt: at } = receipt;
+  return { event: id, receiptId: receipt.id, names: event.names, leads, at };
+}
+
+/**
+ * An event that was brought in by hand counts from when it happened, which is not ahead of its delivery. One that came
+ * before knew no number that was given later.
+ */
+export function timesOf(event: NewEvent, receipt: NewReceipt, before?: SameEvent): EventTimes {
+  const createdBefore = Math.min(event.createdBefore ?? Infinity, receipt.createdBefore);
+  return { createdBefore, receivedAt: (before ?? receipt).receivedAt };
+}
 
 /** The leads to claim by what an event names, in ascending order. */
 export function leadsNamed(
