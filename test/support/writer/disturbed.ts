@@ -3,7 +3,7 @@ import { BroadcastChannel, workerData } from 'node:worker_threads';
 import type { Connection } from '#adapters/sqlite/connection.ts';
 import { channelOf, CRASH, type Disturbance } from './channel.ts';
 
-const channel = new BroadcastChannel(channelOf(workerData as string));
+const channel = new BroadcastChannel(channelOf((workerData as { path: string }).path));
 channel.unref();
 let connection: Connection | undefined;
 channel.addEventListener('message', (event) => {

@@ -12,7 +12,7 @@ const LOG_BYTES = 16 * 1024 * 1024;
 /** Wait of a transaction for another process's lock, and of its caller with it. */
 const LOCK_WAIT_MS = SECOND;
 
-function openForRequests(path: string): Connection {
+function openForRequests({ path }: { path: string }): Connection {
   const connection = openConnection(path);
   connection.waitAtMost(LOCK_WAIT_MS);
   connection.handle.pragma('wal_autocheckpoint = 0'); // SQLite tells nobody when one fails
@@ -58,4 +58,4 @@ function createCheckpoint(connection: Connection, log: string): () => void {
   };
 }
 
-export const connection = openForRequests(workerData as string);
+export const connection = openForRequests(workerData as { path: string });

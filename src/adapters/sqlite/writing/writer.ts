@@ -126,7 +126,7 @@ const HEAP_LIMITS = { maxYoungGenerationSizeMb: 4 };
 /** Starts the thread that owns the connection that writes, so that the event loop waits for no disk and no lock. */
 export function startWritingThread({ path, onCrash }: WritingThreadOptions): Writer {
   const worker = new Worker(entryUrl('adapters/sqlite/writing/thread-main'), {
-    workerData: path,
+    workerData: { path },
     resourceLimits: HEAP_LIMITS,
     execArgv: ['--enable-source-maps'],
   });
