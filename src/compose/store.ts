@@ -10,12 +10,12 @@ import {
 import { createWriteCheck, type WriteCheck } from '#adapters/write-check.ts';
 import type { SearchVersions } from '#catalog/reading/search.ts';
 import type { Config } from '#config/schema/schema.ts';
-import { createChangeLog } from '#leads/instance-changes/change-log.ts';
 import {
+  createChangeLog,
   createInstanceChanges,
   type InstanceChanges,
   noOthers,
-} from '#leads/instance-changes/instance-changes.ts';
+} from '#leads/instance-changes.ts';
 import type { DirectoryStore } from '#leads/lead-store.ts';
 import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
 import { createWorkerLease, ownWork, type WorkerLease } from '#partners/worker/background-work.ts';

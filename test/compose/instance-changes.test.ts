@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openServiceStore } from '#compose/store.ts';
 import { loadConfig } from '#config/load.ts';
-import type { InstanceChange } from '#leads/instance-changes/change-log.ts';
+import type { InstanceChange } from '#leads/instance-changes.ts';
 import { systemClock as clock } from '#shared/clock.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { temporaryFolder } from '../support/folder.ts';

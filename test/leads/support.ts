@@ -1,12 +1,10 @@
 import type { FeedReader } from '#leads/lead-feed/feed-readers.ts';
 import type { LeadChange } from '#leads/lead-feed/lead-change.ts';
-import type { InstanceChange } from '#leads/instance-changes/change-log.ts';
-import { noOthers } from '#leads/instance-changes/instance-changes.ts';
+import { type InstanceChange, noOthers } from '#leads/instance-changes.ts';
 import type { DirectoryStore } from '#leads/lead-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import type { Lead } from '#leads/model/lead-out.ts';
 import type { LeadListQuery, Visibility } from '#leads/model/lead-query.ts';
-
 import type { Database } from '#shared/database.ts';
 import { claimLeads, leadRules, REPOSITORY } from '../support/directory.ts';
 import { openWorld, type WorldOptions } from '../support/world.ts';

@@ -12,7 +12,7 @@ import type { BearerUseCases, HttpApp } from '#http/context.ts';
 import { createClaimView } from '#leads/claims/claim-view.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createLeads } from '#leads/index.ts';
-import { noOthers } from '#leads/instance-changes/instance-changes.ts';
+import { noOthers } from '#leads/instance-changes.ts';
 import { createPartners } from '#partners/index.ts';
 import type { Acceptance, Delivery } from '#partners/intake/accept-delivery.ts';
 import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';

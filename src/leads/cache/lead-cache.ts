@@ -21,7 +21,7 @@ import {
 } from './confirmed-cache.ts';
 import { type LeadFilter, matchesFilter } from '../model/lead-query.ts';
 import { isApproved, type LeadRules, tellsFields, textLength, toLead } from '../model/lead.ts';
-import type { InstanceChange } from '../instance-changes/change-log.ts';
+import type { InstanceChange } from '../instance-changes.ts';
 import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { createRecentEvents, lagsBehind, type RecentEvents, supersedes } from './recent-events.ts';
 

@@ -4,7 +4,7 @@ import { atMostEntries } from '#shared/caching.ts';
 import type { Clock } from '#shared/clock.ts';
 
 import { foldLabels } from '#shared/text/labels.ts';
-import type { InstanceChange } from '../instance-changes/change-log.ts';
+import type { InstanceChange } from '../instance-changes.ts';
 import {
   type Issue,
   type ListedIssue,

@@ -1,7 +1,7 @@
 import { type CursorSealer, paginationOf, sealPage } from '#shared/pagination/page.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Claims, ClaimView } from '../claims/claim-view.ts';
-import type { InstanceChanges } from '../instance-changes/instance-changes.ts';
+import type { InstanceChanges } from '../instance-changes.ts';
 import { type Lead, LEAD_ID, type LeadList } from '../model/lead-out.ts';
 import {
   type LeadListQuery,

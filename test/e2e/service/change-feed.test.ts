@@ -1,9 +1,5 @@
 /** News that the tracker's webhook tells one instance are known to every instance on the store. */
-import {
-  BATCHES_KEPT,
-  type ChangeBatch,
-  createChangeLog,
-} from '#leads/instance-changes/change-log.ts';
+import { BATCHES_KEPT, type ChangeBatch, createChangeLog } from '#leads/instance-changes.ts';
 import { SECOND } from '#shared/clock.ts';
 import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';

@@ -6,7 +6,7 @@ import {
   type InstanceChange,
   parseChanges,
   toInstanceChange,
-} from '#leads/instance-changes/change-log.ts';
+} from '#leads/instance-changes.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
 import { migrate } from '#adapters/postgres/server.ts';
 import { silentLog } from '#shared/log.ts';

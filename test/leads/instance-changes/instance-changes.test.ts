@@ -1,7 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { onTestFinished, expect, test } from 'vitest';
-import type { ChangeBatch, InstanceChange } from '#leads/instance-changes/change-log.ts';
-import { createInstanceChanges } from '#leads/instance-changes/instance-changes.ts';
+import {
+  type ChangeBatch,
+  type InstanceChange,
+  createInstanceChanges,
+} from '#leads/instance-changes.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';

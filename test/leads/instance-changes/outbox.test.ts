@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { InstanceChange } from '#leads/instance-changes/change-log.ts';
-import { createOutbox } from '#leads/instance-changes/instance-changes.ts';
+import { type InstanceChange, createOutbox } from '#leads/instance-changes.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type LogFields, silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';

@@ -1,4 +1,4 @@
-import type { InstanceChange } from '#leads/instance-changes/change-log.ts';
+import type { InstanceChange } from '#leads/instance-changes.ts';
 
 export const EVERYTHING: InstanceChange = { kind: 'everything' };
 

@@ -1,7 +1,6 @@
 /** An instance that the tracker tells of a change, and the others, which learn of it from there. */
 import { expect, onTestFinished, test } from 'vitest';
-import { createChangeLog } from '#leads/instance-changes/change-log.ts';
-import { createInstanceChanges, noOthers } from '#leads/instance-changes/instance-changes.ts';
+import { createChangeLog, createInstanceChanges, noOthers } from '#leads/instance-changes.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import type { Database } from '#shared/database.ts';
 import { silentLog } from '#shared/log.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Database } from '#shared/database.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
-import { noOthers } from '#leads/instance-changes/instance-changes.ts';
+import { noOthers } from '#leads/instance-changes.ts';
 import type { FeedItem } from '#leads/lead-feed/feed-item.ts';
 import { beginHistory } from '#leads/lead-feed/stored-changes.ts';
 import type { Issue, TrackerEvent } from '#leads/lead-tracker.ts';

@@ -1,10 +1,44 @@
 import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import type { Listening } from '#shared/database.ts';
+import type { Database, Listening, Statements } from '#shared/database.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createDrain } from '#shared/resilience/background.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import type { ChangeLog, ChangeReader, InstanceChange } from './change-log.ts';
+import { advisoryLocks } from '#shared/sql.ts';
+import type { TrackerEvent } from './lead-tracker.ts';
+
+const instanceChange = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('issue'),
+    issue: z.object({
+      number: z.int(),
+      state: z.enum(['open', 'closed']),
+      labels: z.array(z.string()).readonly(),
+      createdAt: z.number(),
+      updatedAt: z.number(),
+      isPullRequest: z.boolean(),
+    }),
+    isGone: z.boolean(),
+  }),
+  z.object({ kind: z.literal('everything') }),
+]);
+
+/**
+ * A message of one instance to the others: some of the tracker's responses may be out of date. An issue is now as `issue`
+ * says (`isGone`: deleted, or in another repository), or any may look different.
+ */
+export type InstanceChange = z.infer<typeof instanceChange>;
+
+/** The event without its people and its texts; undefined when there is nothing to tell. */
+export function toInstanceChange(event: TrackerEvent): InstanceChange | undefined {
+  if (event.kind === 'ignored') return undefined;
+  if (event.kind === 'everything') return { kind: 'everything' };
+  const { number, state, labels, createdAt, updatedAt, isPullRequest } = event.issue;
+  const issue = { number, state, labels, createdAt, updatedAt, isPullRequest };
+  return { kind: 'issue', issue, isGone: event.isGone };
+}
 
 /** Takes the changes that others publish. Neither function may wait or throw. */
 type ChangeListener = {
@@ -55,16 +89,9 @@ const LOOK_EVERY_MS = SECOND / 2;
 /** An event loop that was held up, or a process that was stopped, looks before it responds. */
 const CURRENT_FOR_MS = SECOND;
 
-export function createInstanceChanges({
-  changes,
-  clock,
-  log,
-}: {
-  changes: ChangeLog;
-  clock: Clock;
-  log: Log;
-}): InstanceChanges {
-  const outbox = createOutbox({ changes, clock, log });
+export function createInstanceChanges(outlet: Outlet & { changes: ChangeLog }): InstanceChanges {
+  const { changes, clock } = outlet;
+  const outbox = createOutbox(outlet);
   const closing = new AbortController();
   let following: Following | undefined;
   let looking: Promise<void> | undefined;
@@ -120,14 +147,6 @@ async function look(following: Following): Promise<void> {
   await following.becomeCurrent().catch(() => undefined);
 }
 
-/** Changes on their way into the store, many to a commit. */
-type Outbox = {
-  /** Never waits and never throws. */
-  put(change: InstanceChange): void;
-  /** Resolves when all that was put is in the store, or given up. */
-  settled(): Promise<void>;
-};
-
 /** The store's log, to which changes go. */
 type Outlet = { changes: Pick<ChangeLog, 'append'>; clock: Clock; log: Log };
 
@@ -146,21 +165,23 @@ type Batch = {
 };
 
 /**
- * The first change after a quiet time goes out at the end of its turn. What the store fails goes out later,
- * as "everything".
+ * Puts changes into the store, many to a commit: the first after a quiet time at the end of its turn, and what the
+ * store fails later, as "everything".
  */
-export function createOutbox(outlet: Outlet): Outbox {
+export function createOutbox(outlet: Outlet) {
   const batch: Batch = { issues: new Map(), isEverything: false, hasFailed: false };
   const drain = createDrain({
     hasWork: () => batch.isEverything || batch.issues.size > 0,
     work: (hurry) => publishBatch(outlet, batch, hurry),
   });
   return {
-    put: (change) => {
+    /** Never waits and never throws. */
+    put: (change: InstanceChange): void => {
       add(batch, change);
       drain.start();
     },
-    settled: () => drain.settled(),
+    /** Resolves when all that was put is in the store, or given up. */
+    settled: (): Promise<void> => drain.settled(),
   };
 }
 
@@ -206,4 +227,101 @@ async function publishBatch(
   }
   const waitMs = batch.hasFailed ? RETRY_AFTER_MS : BATCH_EVERY_MS;
   await sleepUntilAborted(clock, waitMs, hurry);
+}
+
+/** Number of batches that are kept. Whoever finds a hole in the positions has missed something. */
+export const BATCHES_KEPT = 256;
+
+/** Batches are committed in the order of their positions: none is visible later than one of a greater position. */
+const LOCK = `SELECT pg_advisory_xact_lock(${advisoryLocks.changes})`;
+
+/** No sequence: that leaves holes, and shows a later number before an earlier one. */
+const APPEND = `
+  INSERT INTO change_batch (position, instance_id, changes)
+  SELECT coalesce(max(position), 0) + 1, @instanceId, @changes FROM change_batch
+  RETURNING position`;
+
+const REMOVE_OLD = 'DELETE FROM change_batch WHERE position <= @upTo';
+
+const CHANNEL = 'trackport_instances';
+
+/** Heard when this transaction is committed. */
+const NOTIFY = `NOTIFY ${CHANNEL}`;
+
+type BatchRow = { position: number; instanceId: string; changes: string };
+
+const LAST = `
+  SELECT position, instance_id, changes FROM change_batch ORDER BY position DESC LIMIT 1`;
+
+/** With the one that was read last, or else the newest there is: whether it goes on from there. */
+const FROM = `
+  SELECT position, instance_id, changes FROM change_batch
+  WHERE position >= @position OR position = (SELECT max(position) FROM change_batch)
+  ORDER BY position`;
+
+/** Changes that one instance published at once. */
+export type ChangeBatch = {
+  /** Those before it were missed. */
+  isBehindGap: boolean;
+  /** None of what this instance published itself: it knows already. */
+  changes: readonly InstanceChange[];
+};
+
+type ChangeLog = ReturnType<typeof createChangeLog>;
+
+/** `instanceId` tells the batches of this instance from those of others. */
+export function createChangeLog(db: Database, { instanceId }: { instanceId: string }) {
+  return {
+    /**
+     * Adds a batch behind all others.
+     * @throws {store-unavailable} nothing, or nobody can know, was added
+     */
+    append: (changes: readonly InstanceChange[]): Promise<void> =>
+      db.transaction(async (tx) => {
+        await tx.get(LOCK);
+        const values = { instanceId, changes: JSON.stringify(changes) };
+        const row = await tx.get<{ position: number }>(APPEND, values);
+        await tx.run(REMOVE_OLD, { upTo: (row?.position ?? 0) - BATCHES_KEPT });
+        await tx.get(NOTIFY);
+      }),
+    /** A reader whose place is behind the newest batch. @throws {store-unavailable} */
+    openReader: async (): Promise<ChangeReader> =>
+      createReader(db, instanceId, await db.get<BatchRow>(LAST)),
+    /**
+     * Calls `onAppended` soon after a batch was committed by anybody, at most once for all of a moment, and whenever it
+     * cannot know whether one was. While the store is away nobody is called.
+     */
+    watch: (onAppended: () => void): Listening => db.listen(CHANNEL, onAppended),
+  };
+}
+
+/** Returns all that are kept of the batches behind its place, in order. @throws {store-unavailable} the place stays */
+type ChangeReader = () => Promise<readonly ChangeBatch[]>;
+
+/**
+ * Cheap when there are no new batches: called several times a second, once at a time. A store that lost what was read
+ * before (a failover to a server that lagged) does not go on from `last`: a gap.
+ */
+function createReader(db: Statements, instanceId: string, last?: BatchRow): ChangeReader {
+  let place = last;
+  return async () => {
+    const rows = await db.all<BatchRow>(FROM, { position: place?.position ?? 0 });
+    return rows.slice(isDeepStrictEqual(rows[0], place) ? 1 : 0).map((row) => {
+      const isBehindGap = row.position !== (place?.position ?? 0) + 1;
+      place = row;
+      return {
+        isBehindGap,
+        changes: row.instanceId === instanceId ? [] : parseChanges(row.changes),
+      };
+    });
+  };
+}
+
+/** Changes from their text. A text that is of another version of the program may mean anything. */
+export function parseChanges(text: string): readonly InstanceChange[] {
+  try {
+    return z.array(instanceChange).parse(JSON.parse(text));
+  } catch {
+    return [{ kind: 'everything' }];
+  }
 }
