@@ -53,12 +53,12 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'backup',
     summary: 'copy the store into a file and check the copy, while the service runs, too',
-    load: async () => (await import('./commands/backup.ts')).registerBackup,
+    load: async () => (await import('./commands/store.ts')).registerBackup,
   },
   {
     name: 'restore',
     summary: 'put a backup in the place of an empty store that nobody has open',
-    load: async () => (await import('./commands/backup.ts')).registerRestore,
+    load: async () => (await import('./commands/store.ts')).registerRestore,
   },
   {
     name: 'store',

@@ -1,3 +1,4 @@
+/** Commands for the store as a whole: migrated, backed up, restored, copied, given a new key. */
 import type { Command } from 'commander';
 import type { LostReceipt } from '#partners/receipts/receipt.ts';
 import { toRfc3339 } from '#shared/clock.ts';
@@ -13,6 +14,86 @@ import {
 import { createProgress } from '../progress.ts';
 import { withStore } from '../with-store.ts';
 import { renderFacts, renderTable } from '../table.ts';
+
+/** `migrate`: brings the store to the newest schema. `serve` does the same at its start. */
+export const registerMigrate: Register = (command, { action }) => {
+  command.action(
+    action(async (task) => {
+      const { terminal, isJson } = task;
+      const found = await withStore(task, async ({ migrated, readApplied }) => ({
+        migrated,
+        all: await readApplied(),
+      }));
+      const applied = found.migrated.map(({ name }) => name);
+      const present = found.all.map(({ name }) => name);
+      if (isJson) printJson(terminal, { applied, present });
+      else if (applied.length === 0)
+        terminal.print(`The store is up to date (${present.length} migrations).`);
+      else terminal.print(applied.map((name) => `applied ${name}`).join('\n'));
+    }),
+  );
+};
+
+/** `backup FILE`: copies the store, while the service runs, too. */
+export const registerBackup: Register = (command, { action }) => {
+  command
+    .argument('<file>', 'where the backup goes; its folder must exist')
+    .option('--force', 'replace FILE when it is there')
+    .action(
+      action<{ force?: boolean }>(async (task) => {
+        const { config, terminal, clock, isJson, args, options } = task;
+        const { backUpStore } = await import('#compose/store-maintenance.ts');
+        const report = await backUpStore(config, clock, {
+          file: args[0] ?? '',
+          isForced: options.force === true,
+          onProgress: createProgress({ terminal, clock, isJson }),
+        });
+        if (isJson) return printJson(terminal, report);
+        const { file, createdAt, rows, tables, secretKeyFile } = report;
+        terminal.print(
+          renderFacts([
+            ['backup', file],
+            ['as of', createdAt],
+            ['tables', String(tables.length)],
+            ['rows', String(rows)],
+          ]),
+        );
+        if (secretKeyFile !== undefined)
+          terminal.note(
+            `The secret key is not in it: keep a copy of ${secretKeyFile} in another place, for a restore needs it.`,
+          );
+      }),
+    );
+};
+
+/** `restore FILE`: puts a backup in the place of an empty store that nobody has open. */
+export const registerRestore: Register = (command, { action }) => {
+  command.argument('<file>', 'what `trackport backup` made').action(
+    action(async ({ config, terminal, clock, isJson, args }) => {
+      const onProgress = createProgress({ terminal, clock, isJson });
+      const { restoreStore } = await import('#compose/store-maintenance.ts');
+      const report = await restoreStore(config, { file: args[0] ?? '', onProgress });
+      if (isJson) return printJson(terminal, report);
+      const { file, createdAt, version, rows, migrated, missingSecretKeyFile } = report;
+      terminal.print(
+        renderFacts([
+          ['restored', file],
+          ['as of', createdAt],
+          ['made by', `trackport ${version}`],
+          ['rows', String(rows)],
+          ['migrated', migrated.join(', ') || 'nothing'],
+        ]),
+      );
+      if (missingSecretKeyFile !== undefined)
+        terminal.note(
+          `The secret key is not in a backup: put yours at ${missingSecretKeyFile} before you start.`,
+        );
+      return terminal.note(
+        'What came after the backup is forgotten. The lead directory is crawled anew at the start.',
+      );
+    }),
+  );
+};
 
 /** `store copy FROM TO`, from SQLite to PostgreSQL, and `store rekey`, where the key is lost. */
 export const registerStore: Register = (command, context) => {
@@ -85,22 +166,3 @@ async function copy(context: RunContext, command: Command): Promise<void> {
     'Now name the copy in store.url. Never start a service on the original again: it knows of no deletion that comes from now on.',
   );
 }
-
-/** `migrate`: brings the store to the newest schema. `serve` does the same at its start. */
-export const registerMigrate: Register = (command, { action }) => {
-  command.action(
-    action(async (task) => {
-      const { terminal, isJson } = task;
-      const found = await withStore(task, async ({ migrated, readApplied }) => ({
-        migrated,
-        all: await readApplied(),
-      }));
-      const applied = found.migrated.map(({ name }) => name);
-      const present = found.all.map(({ name }) => name);
-      if (isJson) printJson(terminal, { applied, present });
-      else if (applied.length === 0)
-        terminal.print(`The store is up to date (${present.length} migrations).`);
-      else terminal.print(applied.map((name) => `applied ${name}`).join('\n'));
-    }),
-  );
-};

@@ -5,7 +5,7 @@ import {
   escapeProperty,
   renderAnnotation,
   repositoryPath,
-} from '#cli/commands/catalog/import-report.ts';
+} from '#cli/commands/catalog/catalog-import.ts';
 
 /** As `actions/runner` reads it: `ActionCommand.TryParseV2`. */
 function readByRunner(line: string) {
