@@ -25,8 +25,8 @@ import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import type { SearchVersions } from '#catalog/reading/search.ts';
 import { searchTerms } from '#catalog/reading/search-terms.ts';
-import type { Finding } from '#catalog/spec/finding.ts';
 import {
+  type Finding,
   foldId,
   type Lifecycle,
   type VersionRecord,

@@ -1,11 +1,11 @@
+import type * as checks from './check-functions.ts';
+import type * as functions from './spec-functions.ts';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
-import type { Finding } from '#catalog/spec/finding.ts';
+import type { Finding } from '#catalog/version/artifact.ts';
 import type { SpecThreads } from '#catalog/spec/spec-jobs.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { entryUrl } from '#shared/program.ts';
-import type * as checks from './check-functions.ts';
 import { createThread, DEADLINE_MS, isTooCostly, refuseThread } from './thread.ts';
-import type * as functions from './spec-functions.ts';
 
 /**
  * Works on specs in threads, whatever their size: a schema of others takes seconds for 16 KB that are made

@@ -3,7 +3,7 @@ import { checkFields } from '#shared/field-problems.ts';
 import { isRecord, parseJsonText } from '#shared/text/json.ts';
 import { isVisible } from '#shared/text/visible.ts';
 import { foldText } from '../reading/search-terms.ts';
-import { specKindOf } from '../spec/finding.ts';
+import { specKindOf } from '../spec/places.ts';
 import { jsonOfYaml, refuseYaml } from '../spec/spec-text.ts';
 import {
   DESCRIPTION_CHARACTERS_MAX,

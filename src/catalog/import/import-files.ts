@@ -27,7 +27,7 @@ import {
   parseDocument,
   parseImportFile,
 } from './import-file.ts';
-import { specKindOf } from '../spec/finding.ts';
+import { specKindOf } from '../spec/places.ts';
 
 export type ImportResult = {
   file: string;

@@ -1,6 +1,11 @@
 import type { Secret } from '#shared/crypto/secret.ts';
-import type { Finding } from '../spec/finding.ts';
-import { type Content, foldId, isComputedCount, type Lifecycle } from '../version/artifact.ts';
+import {
+  type Finding,
+  type Content,
+  foldId,
+  isComputedCount,
+  type Lifecycle,
+} from '../version/artifact.ts';
 import type { Candidate } from '../version/version-order.ts';
 import type { ImportedDraft } from './import-file.ts';
 

@@ -7,8 +7,12 @@ import {
   findingsOfBreaking,
   NOT_COMPARED,
 } from '../compatibility.ts';
-import { type Finding, FINDINGS_MAX } from '../spec/finding.ts';
-import type { VersionRecord, VersionRef } from '../version/artifact.ts';
+import {
+  type Finding,
+  FINDINGS_MAX,
+  type VersionRecord,
+  type VersionRef,
+} from '../version/artifact.ts';
 import { checkCondition, type Precondition } from '../version/entity-tag.ts';
 import { type Caller, type Catalog, type CatalogRules, jobOwnerOf } from '../index.ts';
 import {

@@ -1,4 +1,15 @@
+/** Kinds of documents and of the places in them, as far as checks and comparisons have to know them. */
 import { isRecord } from '#shared/text/json.ts';
+
+/** Kind of a document, as it declares itself. */
+export type SpecKind = 'openapi' | 'asyncapi' | 'other';
+
+/** Looks at the document's own word: `openapi` or `swagger`, `asyncapi`. */
+export function specKindOf(document: unknown): SpecKind {
+  if (typeof document !== 'object' || document === null) return 'other';
+  if (Object.hasOwn(document, 'openapi') || Object.hasOwn(document, 'swagger')) return 'openapi';
+  return Object.hasOwn(document, 'asyncapi') ? 'asyncapi' : 'other';
+}
 
 /** Fields that hold data of their own, in which `$ref` means nothing. */
 const DATA = new Set(['example', 'default', 'enum', 'const']);

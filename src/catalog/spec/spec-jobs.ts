@@ -4,11 +4,17 @@ import { sha256Hex } from '#shared/crypto/hash.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Changes } from '../diff/changes.ts';
 import type { SpecDiffer, SpecPair } from '../diff/diff-specs.ts';
-import type { Finding, SpecChecker } from './finding.ts';
+import type { Finding } from '../version/artifact.ts';
 import type { RenderSpecYaml } from './spec-text.ts';
 
 /** Caller that waits for a job. Quotas count by `subject`. */
 export type JobOwner = { workspaceId: string; subject: string; signal?: AbortSignal };
+
+/**
+ * Says what is wrong with a spec, given as its JSON text, without holding up everybody else.
+ * @throws {overloaded} too many big ones wait
+ */
+export type SpecChecker = (specText: string, signal?: AbortSignal) => Promise<Finding[]>;
 
 /** The work on whole specs, wherever it is done. */
 export type SpecThreads = {

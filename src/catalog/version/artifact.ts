@@ -2,9 +2,8 @@
  * The words of the catalog: an artifact has versions, and a version is what the API returns.
  * Times are milliseconds since the Unix epoch.
  */
-import type { JsonRules } from '#shared/text/json.ts';
+import { boundPointer, type JsonRules } from '#shared/text/json.ts';
 import { isLongerThan, isVisible } from '#shared/text/visible.ts';
-import type { Finding } from '../spec/finding.ts';
 
 export const lifecycles = ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED'] as const;
 export type Lifecycle = (typeof lifecycles)[number];
@@ -46,6 +45,12 @@ export const specJsonRules: JsonRules = {
   valuesMax: 500_000,
   exactNumbers: true,
 };
+
+/** A finding about one place of a spec, by validation or by comparison. `pointer` starts with `#/spec`. */
+export type Finding = { pointer: string; code: string; detail: string };
+
+/** More findings of a spec are counted, not shown. */
+export const FINDINGS_MAX = 100;
 
 /** Content of a version, as its owner writes it. */
 export type Content = {
@@ -137,4 +142,10 @@ export function isPrintable(text: string): boolean {
 /** Names of `counts` that Trackport computes itself. */
 export function isComputedCount(name: string): boolean {
   return name === 'versions' || name === 'members' || name.startsWith('members.');
+}
+
+/** A JSON Pointer as a URI fragment (RFC 6901 §6), bounded as well, for a finding. */
+export function fragmentOf(pointer: string): string {
+  const encoded = encodeURI(boundPointer(pointer).toWellFormed());
+  return boundPointer(`#${encoded.replaceAll('#', '%23')}`);
 }

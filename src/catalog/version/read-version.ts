@@ -1,8 +1,8 @@
 /** Reads a version, and what its response says of others. What belongs to another workspace does not exist. */
 import type { Statements } from '#shared/database.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
-import type { Finding } from '../spec/finding.ts';
 import {
+  type Finding,
   foldId,
   type Lifecycle,
   type ListedVersion,

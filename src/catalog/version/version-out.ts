@@ -3,8 +3,7 @@ import { actorOut, type AuditEntry } from '#shared/audit.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
-import type { Finding } from '../spec/finding.ts';
-import { lifecycles, type ListedVersion, type VersionView } from './artifact.ts';
+import { type Finding, lifecycles, type ListedVersion, type VersionView } from './artifact.ts';
 
 const memberOut = z
   .object({

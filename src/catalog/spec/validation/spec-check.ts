@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import { packageUrl } from '#shared/program.ts';
 import { isRecord, decodePercent, escapePointer, valueAt } from '#shared/text/json.ts';
-import { type Finding, FINDINGS_MAX, fragmentOf, type SpecKind, specKindOf } from '../finding.ts';
+import { type Finding, FINDINGS_MAX, fragmentOf } from '../../version/artifact.ts';
+import { type SpecKind, specKindOf, kindBelow, type PlaceKind } from '../places.ts';
 import { checkBy, type SchemaCheck, type SchemaError } from './schema-check.ts';
 import { loadOpenApiCheck } from './openapi-schema.ts';
-import { kindBelow, type PlaceKind } from '../places.ts';
 
 /**
  * Validates an OpenAPI document (Swagger 2.0, OpenAPI 3.0, 3.1 and 3.2) or an AsyncAPI one (2.0 to 2.6,

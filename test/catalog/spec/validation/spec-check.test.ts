@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FINDINGS_MAX, specKindOf } from '#catalog/spec/finding.ts';
+import { FINDINGS_MAX } from '#catalog/version/artifact.ts';
+import { specKindOf } from '#catalog/spec/places.ts';
 import { findingsOf } from '#catalog/spec/validation/spec-check.ts';
 import { treesOf } from './trees.ts';
 
