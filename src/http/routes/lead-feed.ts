@@ -10,6 +10,7 @@ import {
 } from '#leads/lead-feed/feed-item.ts';
 import type { FeedQuery, FeedEvent } from '#leads/lead-feed/lead-feed.ts';
 import { SECOND } from '#shared/clock.ts';
+import { CURSOR_CHARACTERS_MAX } from '#shared/pagination/page.ts';
 import { parseDuration } from '#shared/text/units.ts';
 import { type AreaContext, type HttpApp, hangUpOf, onceSent, type Exchange } from '../context.ts';
 import { lostGrants, admitLeadReaders, visibilityOf } from '../auth/key-access.ts';
@@ -106,10 +107,11 @@ const changesQuery = z
   });
 
 const lastEventIdHeader = z.object({
-  'Last-Event-ID': z
-    .string()
-    .optional()
-    .describe('The `id` of the last event of a stream that was cut, in place of `cursor`.'),
+  // Described, not checked: whatever is no cursor gets the same answer.
+  'Last-Event-ID': z.string().optional().meta({
+    description: 'The `id` of the last event of a stream that was cut, in place of `cursor`.',
+    maxLength: CURSOR_CHARACTERS_MAX,
+  }),
 });
 
 function toWaitMs(text: string): number | undefined {
