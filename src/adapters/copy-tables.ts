@@ -1,3 +1,4 @@
+/** Copies of a store from SQLite to PostgreSQL: the tables that both have, and rows of any size. */
 import type { OnProgress } from '#shared/progress.ts';
 import { cutTerms } from '#catalog/reading/search.ts';
 import { type Statements, unavailable } from '#shared/database.ts';

@@ -30,7 +30,6 @@ import type { Tracing } from '#shared/tracing.ts';
 import {
   askTracker,
   createTrackerWatch,
-  createVersionNotice,
   type TrackerCondition,
   type TrackerWatch,
 } from '#adapters/github/tracker-watch.ts';
@@ -84,10 +83,9 @@ export function createTracker(options: TrackerOptions): Tracker {
   const { settings, cut, tracing, log = silentLog } = options;
   const trackerClock = createTrackerClock(options.clock, log);
   const { clock: trackerTime } = trackerClock;
-  const versionNotice = createVersionNotice();
   const onExchange = (call: TrackerExchange): void => {
     trackerClock.note(call);
-    versionNotice.note(call);
+    watch.noteVersion(call);
     options.onExchange?.(call);
     if (tracing) traceCall(tracing, call);
   };
@@ -130,7 +128,7 @@ export function createTracker(options: TrackerOptions): Tracker {
     leadTracker,
     condition: () => watch.condition(),
     lastFailure: () => watch.lastFailure(),
-    versionNotice: () => versionNotice.text(),
+    versionNotice: () => watch.versionNotice(),
     clock: trackerTime,
     latestCreation: () => trackerClock.latestNow(),
     earliestNow: () => trackerClock.earliestNow(),

@@ -23,9 +23,13 @@ export type TrackerWatch = {
   noteFailure<T>(call: Promise<T>): Promise<T>;
   /** Notes of a request whether the credential is taken; what else fails can be about one issue. */
   noteCredential<T>(request: Promise<T>): Promise<T>;
+  /** Notes of a response whether the version of the API ends that we speak. */
+  noteVersion(exchange: Pick<TrackerExchange, 'versionEnd'>): void;
   condition(): TrackerCondition;
   /** The last failure since the start; `at` in ms since the Unix epoch. */
   lastFailure(): { cause: string; at: number } | undefined;
+  /** For people; undefined as long as no end of our version is announced. */
+  versionNotice(): string | undefined;
   /** The credential may be another one: while calls fail the tracker is asked at once. */
   askAgain(): void;
 };
@@ -58,6 +62,7 @@ type State = {
   calledAtMs: number;
   last?: { failure: TrackerFailure; at: number };
   isAsking: boolean;
+  versionEnd?: VersionEnd;
 };
 
 /** One failure can be one call's bad luck; a credential that is refused is nobody's. */
@@ -102,6 +107,10 @@ export function createTrackerWatch(probe: TrackerProbe): TrackerWatch {
       if (isRefused(state)) state.failures = 0;
       return response;
     },
+    noteVersion: ({ versionEnd }) => {
+      if (versionEnd) state.versionEnd = versionEnd;
+    },
+    versionNotice: () => state.versionEnd && describeEnd(state.versionEnd),
     lastFailure: () => state.last && { cause: describe(state.last.failure), at: state.last.at },
     condition: () => conditionOf(state, clock.monotonicMs()),
     askAgain: () => {
@@ -170,21 +179,6 @@ function failureIn(error: unknown): TrackerFailure | undefined {
 function describe({ kind, status, reason }: TrackerFailure): string {
   const detail = status ?? reason;
   return detail === undefined ? kind : `${kind} (${detail})`;
-}
-
-/** Keeps what the tracker told last about the end of the API version that we speak. */
-export function createVersionNotice(): {
-  note(exchange: Pick<TrackerExchange, 'versionEnd'>): void;
-  /** For people; undefined as long as no end is announced. */
-  text(): string | undefined;
-} {
-  let end: VersionEnd | undefined;
-  return {
-    note: ({ versionEnd }) => {
-      end = versionEnd ?? end;
-    },
-    text: () => end && describeEnd(end),
-  };
 }
 
 function describeEnd({ deprecatedAt, sunsetAt }: VersionEnd): string {

@@ -1,3 +1,4 @@
+/** The server of a store on PostgreSQL: its fitness for one, and the properties that `doctor` tells of. */
 import type { Log } from '#shared/log.ts';
 import { type Database, type Statements, unavailable } from '#shared/database.ts';
 import { applyMigrations, type Migration, shippedMigrations } from '../migrations.ts';
