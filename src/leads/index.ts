@@ -2,17 +2,17 @@ import type { KeyObject } from 'node:crypto';
 import type { TrackerTime } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
+import { foldLabel } from '#shared/text/labels.ts';
 import type { ClaimView } from './claims/claim-view.ts';
 import type { DirectoryFiller } from './directory/fill-directory.ts';
-import { type InstanceChange, toInstanceChange, type InstanceChanges } from './instance-changes.ts';
-import { createLeadCache } from './cache/lead-cache.ts';
+import { type InstanceChange, type InstanceChanges, toInstanceChange } from './instance-changes.ts';
 import { createLeadFeed, type LeadFeed } from './lead-feed/lead-feed.ts';
 import { hideLeadNow } from './lead-feed/stored-changes.ts';
 import type { LeadStore } from './lead-store.ts';
-import { foldLabel } from '#shared/text/labels.ts';
-import type { LeadRules } from './model/lead.ts';
-import { createLeadReader, type LeadReader } from './reading/lead-reader.ts';
 import { type LeadTracker, REPLICA_LAG_MAX_MS, type TrackerEvent } from './lead-tracker.ts';
+import type { LeadRules } from './model/lead.ts';
+import { createLeadCache } from './reading/lead-cache.ts';
+import { createLeadReader, type LeadReader } from './reading/lead-reader.ts';
 
 type LeadsOptions = {
   clock: TrackerTime;

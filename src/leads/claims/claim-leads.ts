@@ -2,13 +2,13 @@
  * Leads that events claim, and the names by which deletions stand: whom those find among what the directory learns is
  * claimed, too.
  */
-import { numbersOf } from '../lead-store.ts';
 import { appendAudit } from '#shared/audit.ts';
-import { hideClaimed, hideKnown, noteLeads, readKnown } from '../lead-feed/stored-changes.ts';
+import { DAY } from '#shared/clock.ts';
 import { send, type Statements, type Tx } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
-import { DAY } from '#shared/clock.ts';
 import type { MatchName } from '../directory/match.ts';
+import { hideClaimed, hideKnown, noteLeads, readKnown } from '../lead-feed/stored-changes.ts';
+import { numbersOf } from '../lead-store.ts';
 
 /** Leads that one event claims, or gives back, as a store writes them. */
 export type ClaimOrder = {

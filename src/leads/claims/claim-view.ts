@@ -1,5 +1,5 @@
-import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import type { Database } from '#shared/database.ts';
+import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { SERVER_IDENTITY } from '#shared/sql.ts';
 import type { LeadStore, StoredRepositoryName } from '../lead-store.ts';
 

@@ -8,8 +8,8 @@ import {
   paginationOut,
   readPage,
 } from '#shared/pagination/page.ts';
-import { parseLeadId } from '../model/identity.ts';
 import type { LeadStore } from '../lead-store.ts';
+import { parseLeadId } from '../model/identity.ts';
 import { OF_REPOSITORY } from './claim-view.ts';
 
 /** A claimed lead as the command line and the admin API show it. */

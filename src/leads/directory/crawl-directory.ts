@@ -2,14 +2,16 @@
 import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { createAlarm, type Alarm } from '#shared/resilience/background.ts';
+import { type Alarm, createAlarm } from '#shared/resilience/background.ts';
+import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
+import { FEED_READABLE_MS } from '../lead-feed/lead-change.ts';
+import type { DirectoryStore } from '../lead-store.ts';
 import {
   type Issue,
   type IssuePage,
   type LeadTracker,
   REPLICA_LAG_MAX_MS,
 } from '../lead-tracker.ts';
-import type { DirectoryStore } from '../lead-store.ts';
 import type { LeadRules } from '../model/lead.ts';
 import { readDirectoryState, readUnseen, readUpdatedAt } from './directory-view.ts';
 import type { DirectoryEntry, DirectoryState } from './lead-directory.ts';
@@ -21,8 +23,6 @@ import {
   removeEntry,
   startCrawl,
 } from './write-directory.ts';
-import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
-import { FEED_READABLE_MS } from '../lead-feed/lead-change.ts';
 
 /** The directory as it is kept, and those who need it. */
 export type KeptDirectory = {

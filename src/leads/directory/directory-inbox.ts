@@ -3,15 +3,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createDrain } from '#shared/resilience/background.ts';
-import { carriedOf, type DirectoryEntry, type LabelRename } from './lead-directory.ts';
-import { type Issue, REPLICA_LAG_MAX_MS, type TrackerEvent } from '../lead-tracker.ts';
-import { type DirectoryStore, NAMED, numbersOf } from '../lead-store.ts';
-import { noteMoved, putEntries, putRead, renameLabel } from './write-directory.ts';
 import { createQueue } from '#shared/resilience/turns.ts';
-import { readUpdatedAts } from './directory-view.ts';
-import type { LeadRules } from '../model/lead.ts';
-import { hideLeadNow } from '../lead-feed/stored-changes.ts';
 import { foldLabel } from '#shared/text/labels.ts';
+import { hideLeadNow } from '../lead-feed/stored-changes.ts';
+import { type DirectoryStore, NAMED, numbersOf } from '../lead-store.ts';
+import { type Issue, REPLICA_LAG_MAX_MS, type TrackerEvent } from '../lead-tracker.ts';
+import type { LeadRules } from '../model/lead.ts';
+import { readUpdatedAts } from './directory-view.ts';
+import { carriedOf, type DirectoryEntry, type LabelRename } from './lead-directory.ts';
+import { noteMoved, putEntries, putRead, renameLabel } from './write-directory.ts';
 
 /** The directory, as it is filled with what was learnt on the way, and the rules by which it is. */
 type FilledDirectory = {
@@ -30,12 +30,10 @@ type Learn = (number: number) => Promise<unknown>;
 
 /** Brings into the lead directory what the tracker's webhook tells, and what readers are shown. */
 export function createIncoming(directory: FilledDirectory, learn: Learn) {
-  const { store, toEntries, clock, log } = directory;
+  const { store } = directory;
   const looks = createSecondLooks(directory, learn);
   const inbox = createDirectoryInbox({
-    toEntries,
-    clock,
-    log,
+    ...directory,
     putEntries: looks.put,
     noteMoved: (number) => noteMoved(store, number),
     renameLabel: (rename) => renameLabel(store, rename),

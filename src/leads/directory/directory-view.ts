@@ -1,3 +1,5 @@
+import type { Statements } from '#shared/database.ts';
+import { either, toRecords } from '#shared/sql.ts';
 import {
   IS_CLAIMED,
   type LeadStore,
@@ -5,11 +7,9 @@ import {
   readRepositoryId,
   type StoredRepositoryName,
 } from '../lead-store.ts';
-import type { DirectoryState, IdentityKind } from './lead-directory.ts';
 import { READING_VERSION } from '../model/identity.ts';
+import type { DirectoryState, IdentityKind } from './lead-directory.ts';
 import type { DirectoryView, MatchName } from './match.ts';
-import type { Statements } from '#shared/database.ts';
-import { either, toRecords } from '#shared/sql.ts';
 
 /** A claimed lead's row is frozen: a later event must find the person behind a redacted issue. */
 export const IS_FROZEN = IS_CLAIMED('directory_lead');

@@ -2,23 +2,23 @@ import type { KeyObject } from 'node:crypto';
 import { MINUTE, SECOND, type TrackerTime } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
+import { isFeedFollowed } from '../lead-feed/feed-readers.ts';
+import type { DirectoryStore } from '../lead-store.ts';
+import type { Issue, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
+import { type LeadRules, mapIssues } from '../model/lead.ts';
 import {
   type Crawl,
   crawlWhenDue,
   createCrawlBudget,
-  newestChange,
-  pagesSince,
   createDirectoryKeeper,
   type KeptDirectory,
+  newestChange,
+  pagesSince,
 } from './crawl-directory.ts';
 import { createIncoming } from './directory-inbox.ts';
 import { readDirectoryState, readUpdatedAt } from './directory-view.ts';
 import { type DirectoryState, rulesCheckOf, toDirectoryEntry } from './lead-directory.ts';
 import { adoptRepository, noteMoved, putCaughtUp, putEntries } from './write-directory.ts';
-import type { DirectoryStore } from '../lead-store.ts';
-import { isFeedFollowed } from '../lead-feed/feed-readers.ts';
-import { type LeadRules, mapIssues } from '../model/lead.ts';
-import type { Issue, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 
 /** A catch-up asks again for this much, for issues that became visible late. */
 const OVERLAP_MS = MINUTE;

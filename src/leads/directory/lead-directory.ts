@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
-import { foldLabels } from '#shared/text/labels.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
+import { foldLabels } from '#shared/text/labels.ts';
+import type { Issue } from '../lead-tracker.ts';
 import { provesPerson } from '../model/email-address.ts';
 import {
   correlationIdIn,
@@ -9,6 +10,7 @@ import {
   type LeadIdentity,
   READING_VERSION,
 } from '../model/identity.ts';
+import { lookDigestOf } from '../model/lead-out.ts';
 import {
   isReadable as isReadableBy,
   type LeadRules,
@@ -16,8 +18,6 @@ import {
   tellsFields,
   toLead,
 } from '../model/lead.ts';
-import { lookDigestOf } from '../model/lead-out.ts';
-import type { Issue } from '../lead-tracker.ts';
 
 const HASH_BYTES = 16;
 /**

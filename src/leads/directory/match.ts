@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
+import { MINUTE } from '#shared/clock.ts';
 import type { LeadIdentity } from '../model/identity.ts';
 import { type HashedIdentity, type IdentityKind, toHashedIdentity } from './lead-directory.ts';
-import { MINUTE } from '#shared/clock.ts';
 
 /** A name of an event in the form in which the lead directory keeps identities. */
 export type MatchName = { kind: 'lead-id'; number: number } | HashedIdentity;

@@ -5,8 +5,8 @@
  * feed finds whom to tell. Rows of claimed leads are frozen: no write removes them, or changes more of them than when
  * they were seen and what identities are added.
  */
-import { carriedOf, type DirectoryEntry, type LabelRename } from './lead-directory.ts';
-import { READING_VERSION } from '../model/identity.ts';
+import type { Tx } from '#shared/database.ts';
+import { toRecords } from '#shared/sql.ts';
 import { adoptClaims, endDeletionNames } from '../claims/claim-leads.ts';
 import {
   beginHistory,
@@ -15,10 +15,10 @@ import {
   noteLeads,
   type Seen,
 } from '../lead-feed/stored-changes.ts';
-import type { Tx } from '#shared/database.ts';
-import { toRecords } from '#shared/sql.ts';
-import { IS_FROZEN } from './directory-view.ts';
 import { type DirectoryStore, numbersOf, readRepositoryId } from '../lead-store.ts';
+import { READING_VERSION } from '../model/identity.ts';
+import { IS_FROZEN } from './directory-view.ts';
+import { carriedOf, type DirectoryEntry, type LabelRename } from './lead-directory.ts';
 
 const RULES_CHECK = 'SELECT rules_check FROM directory_state WHERE repository_id = @id';
 

@@ -1,7 +1,7 @@
 import { addAbortListener } from 'node:events';
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import { createTurns } from '#shared/resilience/turns.ts';
 import type { Database } from '#shared/database.ts';
+import { createTurns } from '#shared/resilience/turns.ts';
 import { CHANNEL, type FeedPlace } from './stored-changes.ts';
 
 /** In any case: what tells of changes may be cut off unnoticed. */

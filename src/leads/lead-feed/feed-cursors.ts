@@ -3,8 +3,8 @@ import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { type CursorSealer, looksSealed, refuseCursor } from '#shared/pagination/page.ts';
 import { foldLabels } from '#shared/text/labels.ts';
 import type { Visibility } from '../model/lead-query.ts';
-import type { FeedPlace } from './stored-changes.ts';
 import { FEED_READABLE_MS } from './lead-change.ts';
+import type { FeedPlace } from './stored-changes.ts';
 
 /** A lead's place in the list, newest first. `createdAt` is ms since the Unix epoch. */
 export type ListPlace = readonly [createdAt: number, number: number];

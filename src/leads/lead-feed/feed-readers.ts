@@ -2,19 +2,19 @@
  * Consumers that read the lead feed: who follows it, and how far each has been told what changed, until what a
  * certificate says of those who could read leads that were taken away.
  */
-import type { Database, Tx } from '#shared/database.ts';
-import { foldLabels } from '#shared/text/labels.ts';
-import { type LeadStore, NAMED, readRepositoryId } from '../lead-store.ts';
-import { grantOf, type FeedPosition } from './feed-cursors.ts';
-import { changeFor, FEED_READABLE_MS, type LeadChange, readableSpan } from './lead-change.ts';
-import { readChangesAfter, readChangesOf } from './stored-changes.ts';
 import { LRUCache } from 'lru-cache';
 import { atMostEntries } from '#shared/caching.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
+import type { Database, Tx } from '#shared/database.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
 import { either } from '#shared/sql.ts';
+import { foldLabels } from '#shared/text/labels.ts';
+import { type LeadStore, NAMED, readRepositoryId } from '../lead-store.ts';
 import type { Visibility } from '../model/lead-query.ts';
+import { type FeedPosition, grantOf } from './feed-cursors.ts';
+import { changeFor, FEED_READABLE_MS, type LeadChange, readableSpan } from './lead-change.ts';
+import { readChangesAfter, readChangesOf } from './stored-changes.ts';
 
 /** A consumer that follows the feed. Instants are ms since the Unix epoch. */
 export type FeedReader = { consumerId: string; position: number; readAt: number };

@@ -1,18 +1,21 @@
 import { memoizePair } from '#shared/caching.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
+import type { Log } from '#shared/log.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import { createFlightsByQuestion, createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import type { Log } from '#shared/log.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 import type { Claims, ClaimView } from '../claims/claim-view.ts';
 import type { Visibility } from '../model/lead-query.ts';
+import { isTrackerFault } from '../reading/confirmed-cache.ts';
+import { type ChangeSignal, createChangeSignal } from './change-signal.ts';
 import {
   createFeedCursors,
   type FeedCursors,
   type FeedPosition,
   refuseOtherHistory,
 } from './feed-cursors.ts';
+import type { FeedItem, FeedPage } from './feed-item.ts';
 import {
   createFeedReads,
   createReaderNotes,
@@ -20,11 +23,8 @@ import {
   type Follower,
   readFollower,
 } from './feed-readers.ts';
-import { type ChangeSignal, createChangeSignal } from './change-signal.ts';
 import { beginFeed, type Feed, type FeedStep, readFeedStep } from './read-feed.ts';
-import type { FeedItem, FeedPage } from './feed-item.ts';
 import { readFeedEnd, readHistory } from './stored-changes.ts';
-import { isTrackerFault } from '../cache/confirmed-cache.ts';
 
 /** A read of the feed, already validated. */
 export type FeedQuery = {

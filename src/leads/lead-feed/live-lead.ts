@@ -1,16 +1,16 @@
 import type { KeyObject } from 'node:crypto';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
-import { REPLICA_LAG_MAX_MS } from '../lead-tracker.ts';
-import type { LeadLookUp, LeadCache } from '../cache/lead-cache.ts';
-import type { CachedLead } from '../cache/upstream-page.ts';
 import { foldLabels } from '#shared/text/labels.ts';
-import { type Lead, lookDigestOf } from '../model/lead-out.ts';
-import type { LeadReader } from '../reading/lead-reader.ts';
-import type { Visibility } from '../model/lead-query.ts';
 import type { LeadStore } from '../lead-store.ts';
-import { hiddenSince, hideLeadNow, noteReadLeads } from './stored-changes.ts';
+import { REPLICA_LAG_MAX_MS } from '../lead-tracker.ts';
+import { type Lead, lookDigestOf } from '../model/lead-out.ts';
+import type { Visibility } from '../model/lead-query.ts';
+import type { LeadCache, LeadLookUp } from '../reading/lead-cache.ts';
+import type { LeadReader } from '../reading/lead-reader.ts';
+import type { CachedLead } from '../reading/upstream-page.ts';
 import { type LeadChange, toldChange } from './lead-change.ts';
+import { hiddenSince, hideLeadNow, noteReadLeads } from './stored-changes.ts';
 
 /** Leads as they are now, for the feed. */
 export type LiveLeads = {

@@ -1,13 +1,13 @@
 import { DAY, MINUTE, toRfc3339 } from '#shared/clock.ts';
-import { isTrackerFault } from '../cache/confirmed-cache.ts';
 import { foldLabels } from '#shared/text/labels.ts';
 import { type Lead, type LeadList, lookDigestOf, renderLead } from '../model/lead-out.ts';
 import type { Visibility } from '../model/lead-query.ts';
-import { bytesOfItem, type FeedItem } from './feed-item.ts';
+import { isTrackerFault } from '../reading/confirmed-cache.ts';
 import type { FeedPosition, ListPlace } from './feed-cursors.ts';
-import { noteReadLeads, type FeedPlace, readChangesAfter } from './stored-changes.ts';
+import { bytesOfItem, type FeedItem } from './feed-item.ts';
 import { changeFor, type LeadChange } from './lead-change.ts';
 import { type LiveLeads, readLiveLead, refuseStale } from './live-lead.ts';
+import { type FeedPlace, noteReadLeads, readChangesAfter } from './stored-changes.ts';
 
 /** The feed of all readers: the store's changes, and the leads as they are now. */
 export type Feed = LiveLeads & {

@@ -2,20 +2,20 @@
  * The changes of leads, for the repository of the configured name. One row for each lead that could ever be read, in
  * the order in which they changed last; rows of leads that went are kept for 30 days.
  */
+import { DAY } from '#shared/clock.ts';
 import { send, type Tx } from '#shared/database.ts';
-import { type LeadStore, NAMED, IS_CLAIMED, readRepositoryId } from '../lead-store.ts';
+import { toRecords } from '#shared/sql.ts';
+import { IS_CLAIMED, type LeadStore, NAMED, readRepositoryId } from '../lead-store.ts';
 import {
+  FEED_READABLE_MS,
   HISTORY,
   type LeadChange,
-  type Span,
-  FEED_READABLE_MS,
   type LeadSnapshot,
   nextChange,
   type ReadLead,
   shownChange,
+  type Span,
 } from './lead-change.ts';
-import { DAY } from '#shared/clock.ts';
-import { toRecords } from '#shared/sql.ts';
 
 /** The change behind which a read goes on: its position, then the issue number. */
 export type FeedPlace = readonly [position: number, number: number];

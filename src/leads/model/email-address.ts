@@ -6,7 +6,6 @@
  * stay, unless they stand behind a domain as well, as marks in pairs do, or join two addresses.
  */
 import { domainToASCII } from 'node:url';
-
 import { withoutInvisible } from '#shared/text/visible.ts';
 
 /**

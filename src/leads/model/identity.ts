@@ -4,7 +4,6 @@
  * first: strangers write these texts.
  */
 import { withoutInvisible } from '#shared/text/visible.ts';
-
 import { addressesIn } from './email-address.ts';
 
 /**

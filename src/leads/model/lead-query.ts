@@ -2,8 +2,6 @@
  * A read of the lead list: what a caller asks for and may see, what the tracker is asked for it, and which issues
  * meet it.
  */
-import type { ListedIssue, IssueQuery } from '../lead-tracker.ts';
-import { carriesAll, foldLabels } from '#shared/text/labels.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import {
   type CursorSealer,
@@ -11,6 +9,8 @@ import {
   refuseCursor,
   startPage,
 } from '#shared/pagination/page.ts';
+import { carriesAll, foldLabels } from '#shared/text/labels.ts';
+import type { IssueQuery, ListedIssue } from '../lead-tracker.ts';
 
 type LeadState = 'open' | 'closed' | 'all';
 

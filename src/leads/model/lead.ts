@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { toRfc3339 } from '#shared/clock.ts';
+import { carriesAll, foldLabel } from '#shared/text/labels.ts';
 import type { Issue } from '../lead-tracker.ts';
-import { type FormLayout, type FormValues, readForm } from './issue-body.ts';
 import { isEmailLength } from './email-address.ts';
-import { foldLabel, carriesAll } from '#shared/text/labels.ts';
+import { type FormLayout, type FormValues, readForm } from './issue-body.ts';
 import type { Contact, Lead } from './lead-out.ts';
 import { httpUrlOf, type Metadata, splitMetadata, withoutBlocks } from './metadata-block.ts';
 

@@ -4,9 +4,7 @@
  * blocks name people's ids in the partners' systems, so no reader ever sees one, believed or not.
  */
 import { parse } from 'yaml';
-
 import { isRecord } from '#shared/text/json.ts';
-
 import { type FormLayout, headingFinder } from './issue-body.ts';
 
 /** The content of a metadata block. */

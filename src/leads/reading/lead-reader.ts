@@ -1,25 +1,25 @@
-import { type CursorSealer, paginationOf, sealPage } from '#shared/pagination/page.ts';
+import { LRUCache } from 'lru-cache';
+import { OVERHEAD_BYTES } from '#shared/caching.ts';
+import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
+import { type CursorSealer, paginationOf, sealPage } from '#shared/pagination/page.ts';
+import { carriesAll } from '#shared/text/labels.ts';
 import type { Claims, ClaimView } from '../claims/claim-view.ts';
 import type { InstanceChanges } from '../instance-changes.ts';
 import { type Lead, LEAD_ID, type LeadList } from '../model/lead-out.ts';
 import {
   type LeadListQuery,
+  matchesFilter,
   type PreparedQuery,
   prepareQuery,
   toFilter,
   type Visibility,
-  matchesFilter,
 } from '../model/lead-query.ts';
-import type { LeadLookUp, LeadCache } from '../cache/lead-cache.ts';
-import { walk, type WalkStop } from './walk.ts';
-import type { CachedLead, SeenPage, UpstreamPage } from '../cache/upstream-page.ts';
-import { carriesAll } from '#shared/text/labels.ts';
-import type { Clock } from '#shared/clock.ts';
-import { type CacheResult, ttlMsOf } from '../cache/confirmed-cache.ts';
 import { textLength } from '../model/lead.ts';
-import { LRUCache } from 'lru-cache';
-import { OVERHEAD_BYTES } from '#shared/caching.ts';
+import { type CacheResult, ttlMsOf } from './confirmed-cache.ts';
+import type { LeadCache, LeadLookUp } from './lead-cache.ts';
+import type { CachedLead, SeenPage, UpstreamPage } from './upstream-page.ts';
+import { walk, type WalkStop } from './walk.ts';
 
 /** The origin of a response, for `Age` and `Cache-Status` (RFC 9211). */
 export type CacheStatus = {

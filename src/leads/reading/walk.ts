@@ -1,5 +1,3 @@
-import type { CachedLead, SeenPage } from '../cache/upstream-page.ts';
-import type { LeadCache } from '../cache/lead-cache.ts';
 import type { IssueQuery } from '../lead-tracker.ts';
 import {
   type ListPosition,
@@ -8,6 +6,8 @@ import {
   type PreparedQuery,
   type UpstreamPlace,
 } from '../model/lead-query.ts';
+import type { LeadCache } from './lead-cache.ts';
+import type { CachedLead, SeenPage } from './upstream-page.ts';
 
 /** One stop of a walk: up to `limit` leads, and where to go on when there are more. */
 export type WalkStop = {

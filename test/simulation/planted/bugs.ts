@@ -35,7 +35,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'a stale page served after a newer webhook',
-    file: 'src/leads/cache/lead-cache.ts',
+    file: 'src/leads/reading/lead-cache.ts',
     from: "change === 'everything' || pageConcerns(value, change)",
     to: "change === 'everything' && value !== undefined",
   },

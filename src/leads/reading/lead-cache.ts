@@ -1,6 +1,18 @@
 import type { Clock } from '#shared/clock.ts';
-
+import type { InstanceChange } from '../instance-changes.ts';
+import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
+import { type LeadFilter, matchesFilter } from '../model/lead-query.ts';
+import { isApproved, type LeadRules, tellsFields, textLength, toLead } from '../model/lead.ts';
 import { createCallPolicy } from './call-policy.ts';
+import {
+  type CacheResult,
+  type ConfirmedCache,
+  createConfirmedCache,
+  type Entry,
+  isTrackerFault,
+  type Source,
+} from './confirmed-cache.ts';
+import { createRecentEvents, lagsBehind, type RecentEvents, supersedes } from './recent-events.ts';
 import {
   type CachedLead,
   LEAD_OVERHEAD_BYTES,
@@ -11,19 +23,6 @@ import {
   type UpstreamPage,
   withoutBody,
 } from './upstream-page.ts';
-import {
-  type CacheResult,
-  type ConfirmedCache,
-  createConfirmedCache,
-  type Entry,
-  isTrackerFault,
-  type Source,
-} from './confirmed-cache.ts';
-import { type LeadFilter, matchesFilter } from '../model/lead-query.ts';
-import { isApproved, type LeadRules, tellsFields, textLength, toLead } from '../model/lead.ts';
-import type { InstanceChange } from '../instance-changes.ts';
-import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
-import { createRecentEvents, lagsBehind, type RecentEvents, supersedes } from './recent-events.ts';
 
 /** One issue; without `found` it is not there, or not approved. */
 type CachedIssue = { number: number; issue?: Issue; found?: CachedLead };

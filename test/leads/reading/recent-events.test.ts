@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Issue, TrackerEvent } from '#leads/lead-tracker.ts';
-import { createRecentEvents, lagsBehind, supersedes } from '#leads/cache/recent-events.ts';
+import { createRecentEvents, lagsBehind, supersedes } from '#leads/reading/recent-events.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { plainIssue } from '../../support/directory.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createConfirmedCache } from '#leads/cache/confirmed-cache.ts';
-import { createCallPolicy } from '#leads/cache/call-policy.ts';
+import { createConfirmedCache } from '#leads/reading/confirmed-cache.ts';
+import { createCallPolicy } from '#leads/reading/call-policy.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createFakeClock } from '../../support/clock.ts';
 

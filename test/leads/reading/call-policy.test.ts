@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { createCallPolicy } from '#leads/cache/call-policy.ts';
+import { createCallPolicy } from '#leads/reading/call-policy.ts';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import { TrackportError } from '#shared/errors.ts';
 

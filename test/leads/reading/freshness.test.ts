@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Dated, decideUse, ttlMsOf } from '#leads/cache/confirmed-cache.ts';
+import { type Dated, decideUse, ttlMsOf } from '#leads/reading/confirmed-cache.ts';
 
 const rule = { now: 100_000, freshForMs: 15_000 };
 const cached = (ageMs: number, facts: Partial<Dated> = {}): Dated => ({

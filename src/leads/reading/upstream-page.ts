@@ -1,10 +1,9 @@
 import { memoize } from '#shared/caching.ts';
-
-import type { CacheResult, Entry, Loaded } from './confirmed-cache.ts';
+import type { Issue, IssueQuery, ListedIssue, PageResult } from '../lead-tracker.ts';
+import { type Lead, renderLead } from '../model/lead-out.ts';
 import { matchesFilter, orderTime } from '../model/lead-query.ts';
 import { isApproved, type LeadRules, mapIssues, textLength, toLead } from '../model/lead.ts';
-import { type Lead, renderLead } from '../model/lead-out.ts';
-import type { Issue, ListedIssue, IssueQuery, PageResult } from '../lead-tracker.ts';
+import type { CacheResult, Entry, Loaded } from './confirmed-cache.ts';
 import { type IssueEvent, lagsBehind } from './recent-events.ts';
 
 /** An approved issue in memory, without its body: what is needed of it is in `lead`. */

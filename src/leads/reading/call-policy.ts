@@ -1,9 +1,9 @@
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import {
+  createCircuitBreaker,
   doublingSchedule,
   retryAfterMsOf,
-  createCircuitBreaker,
 } from '#shared/resilience/backoff.ts';
 import type { TrackerQuota } from '../lead-tracker.ts';
 

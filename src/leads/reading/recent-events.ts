@@ -1,8 +1,6 @@
 import { LRUCache } from 'lru-cache';
-
 import { atMostEntries } from '#shared/caching.ts';
 import type { Clock } from '#shared/clock.ts';
-
 import { foldLabels } from '#shared/text/labels.ts';
 import type { InstanceChange } from '../instance-changes.ts';
 import {
