@@ -13,13 +13,10 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { TokenPrincipal, TokenVerifier } from '#access/tokens.ts';
-import type { SpecText, ReadSpecBody } from '#catalog/spec/spec-body.ts';
+import type { ReadSpecBody, SpecText } from '#catalog/spec/spec-body.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log, LogFields } from '#shared/log.ts';
-import type { ProblemPage } from './responses/problem.ts';
 import type { WebhookRefusal } from '#shared/outcomes/callers.ts';
-import type { CountRefusal } from './limits.ts';
-import type { Backlog } from './responses/backlog.ts';
 import type { Access } from '#access/index.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
@@ -27,6 +24,9 @@ import type { Leads } from '#leads/index.ts';
 import type { TrackerDelivery, TrackerEvent } from '#leads/lead-tracker.ts';
 import type { Partners } from '#partners/index.ts';
 import type { Idempotency } from '#shared/idempotency.ts';
+import type { ProblemPage } from './responses/problem.ts';
+import type { CountRefusal } from './limits.ts';
+import type { Backlog } from './responses/backlog.ts';
 import type { PartnerRegistry } from './telemetry/partner-metrics.ts';
 
 /** A Fastify instance whose routes are typed by their zod schemas. */

@@ -1,6 +1,6 @@
 /** Limits of a connection, and of the credentials that an address gets wrong. */
-import { SECOND, type Clock } from '#shared/clock.ts';
 import { isIPv6 } from 'node:net';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import { createLimiter, overLimit } from '#access/limit.ts';
 import { isTrackportError } from '#shared/errors.ts';
 

@@ -1,9 +1,9 @@
 /** Load of a server: what is under way, and whom it turns away while the event loop lags. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { operationPaths } from './routes/operations.ts';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { TrackportError } from '#shared/errors.ts';
+import { operationPaths } from './routes/operations.ts';
 import type { HttpApp } from './context.ts';
 
 const OPERATION_PATHS = new Set<string>(Object.values(operationPaths));

@@ -2,12 +2,12 @@ import type { Server } from 'node:http';
 import { parse } from 'node:querystring';
 import fastify, {
   type FastifyHttpOptions,
+  type FastifyServerOptions,
   type onSendHookHandler,
   type RawServerDefault,
   type RouteOptions,
-  type FastifyServerOptions,
 } from 'fastify';
-import { type ZodTypeProvider, serializerCompiler } from 'fastify-type-provider-zod';
+import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
@@ -17,19 +17,19 @@ import type { Log } from '#shared/log.ts';
 import { createResponseHooks } from './responses/response-hooks.ts';
 import { createBacklog } from './responses/backlog.ts';
 import {
+  acceptJson,
   type BodyBudget,
+  checkBodies,
   createBodyBudget,
   createBodyReader,
-  releaseBodies,
-  acceptJson,
-  checkBodies,
   type ParseJson,
+  releaseBodies,
 } from './requests/body.ts';
 import {
   type AnsweredEarly,
-  type EarlyResponder,
   createClientErrorHandler,
   createConnectHandler,
+  type EarlyResponder,
 } from './responses/client-error.ts';
 import type { ProblemPage } from './responses/problem.ts';
 import {
@@ -49,8 +49,8 @@ import { operationRoutes, type ServiceReports } from './routes/operations.ts';
 import { partnerRoutes } from './routes/partners.ts';
 import { meRoutes } from './routes/me.ts';
 import { receiptStatusRoutes } from './routes/receipt-status.ts';
-import { defaultLimits, type ServerLimits, createRefusalLimiter } from './limits.ts';
-import { measureBodies, createRefusalLog, traceRequests } from './telemetry/requests.ts';
+import { createRefusalLimiter, defaultLimits, type ServerLimits } from './limits.ts';
+import { createRefusalLog, measureBodies, traceRequests } from './telemetry/requests.ts';
 import { installPressureRelief } from './server-load.ts';
 import { validateRequests } from './route.ts';
 

@@ -1,16 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { endsSoon } from '#access/keys/key-rules.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { overLimit } from '#access/limit.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { AreaContext, Exchange, HttpApp, KeyHolder } from '../context.ts';
-import { rateLimitHeaders } from '../responses/headers.ts';
-import { isDeepStrictEqual } from 'node:util';
 import { type GrantAction, grantedLabels, requireGrant } from '#access/grant.ts';
 import type { Visibility } from '#leads/model/lead-query.ts';
 import { memoize } from '#shared/caching.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
+import type { AreaContext, Exchange, HttpApp, KeyHolder } from '../context.ts';
+import { rateLimitHeaders } from '../responses/headers.ts';
 
 /**
  * Lets the holder of a key in: who it is, then its quota, then whether it has a grant for `action`. A call without one

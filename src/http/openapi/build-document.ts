@@ -1,9 +1,9 @@
 import type { RouteOptions } from 'fastify';
-import type { OpenAPIV3_1, OpenAPIV3 } from 'openapi-types';
+import type { OpenAPIV3, OpenAPIV3_1 } from 'openapi-types';
 import { z } from 'zod';
 import { VERSION } from '#shared/program.ts';
 import { ENTITY_TAGS } from '../responses/rendered-response.ts';
-import { withUsedParts, type OpenApiDocument, operationKeysOf } from './document.ts';
+import { type OpenApiDocument, operationKeysOf, withUsedParts } from './document.ts';
 import type { RouteDescription } from '../route.ts';
 import { createSchemas, problemExamples, type ToJsonSchema } from './components.ts';
 import { shareParts } from './references.ts';

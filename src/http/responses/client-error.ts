@@ -5,10 +5,10 @@ import type { NewId } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import {
   fromParserError,
-  uriTooLong,
   type ProblemPage,
   renderEarlyProblem,
   type RenderedProblem,
+  uriTooLong,
 } from './problem.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
 import type { RefusalLog } from '../telemetry/requests.ts';

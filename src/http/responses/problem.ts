@@ -1,11 +1,11 @@
 /** Failures: any error as one of ours, its problem document (RFC 9457), and what the log says of it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { TrackportError, type ErrorCode, systemCodeOf } from '#shared/errors.ts';
+import { type ErrorCode, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import { problems } from '#shared/outcomes/problems.ts';
+import { errorFields, framesOf } from '#shared/log.ts';
 import { rateLimitHeaders } from './headers.ts';
 import { routedPath } from '../requests/paths.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
-import { errorFields, framesOf } from '#shared/log.ts';
 
 type Meaning = { code: ErrorCode; detail: string };
 

@@ -5,10 +5,10 @@ import type { Log } from '#shared/log.ts';
 import type { AnsweredEarly } from './client-error.ts';
 import {
   noteFailure,
-  toTrackportError,
-  uriTooLong,
   type ProblemPage,
   renderEarlyProblem,
+  toTrackportError,
+  uriTooLong,
 } from './problem.ts';
 import type { HttpApp } from '../context.ts';
 import { createKnownPaths, routedPath } from '../requests/paths.ts';

@@ -1,10 +1,11 @@
+import { z } from 'zod';
 import {
-  toConsumerOut,
-  toCreatedConsumerOut,
-  toNewKeyOut,
   consumerOut,
   createdConsumerOut,
   newKeyOut,
+  toConsumerOut,
+  toCreatedConsumerOut,
+  toNewKeyOut,
 } from '#access/consumers/consumer-out.ts';
 import {
   type Consumer,
@@ -12,24 +13,23 @@ import {
   NAME_CHARACTERS_MAX,
 } from '#access/consumers/consumer.ts';
 import type { Clock } from '#shared/clock.ts';
-import { originOf, requireBearer } from '../auth/bearer.ts';
-import { linkNext, uncached } from '../responses/headers.ts';
-import type { BearerContext, HttpApp } from '../context.ts';
-import { z } from 'zod';
 import {
+  FORBIDDEN_IN_LABEL,
   grantActions,
   grantFaults,
-  WORKSPACE_CHARACTERS_MAX,
-  WORKSPACE_RULE,
-  FORBIDDEN_IN_LABEL,
   LABEL_CHARACTERS_MAX,
   LABELS_MAX,
+  WORKSPACE_CHARACTERS_MAX,
+  WORKSPACE_RULE,
 } from '#access/grant.ts';
 import { LIFETIME_MS_MAX, OVERLAP_MS_MAX } from '#access/keys/key-rules.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/text/units.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import { isPlainLine } from '#shared/text/visible.ts';
+import { originOf, requireBearer } from '../auth/bearer.ts';
+import { linkNext, uncached } from '../responses/headers.ts';
+import type { BearerContext, HttpApp } from '../context.ts';
 import { describeRoute } from '../route.ts';
 import { pageQuery } from '../requests/parameters.ts';
 

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TrackportError } from '#shared/errors.ts';
 import { packageUrl, programUrl } from '#shared/program.ts';
+import { type Clock, DAY } from '#shared/clock.ts';
 import { servedText } from '../openapi/document.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
 import { type RenderedResponse, sendRendered, strongEtag } from '../responses/rendered-response.ts';
 import { JSON_MEDIA_TYPE, pageHeaders } from '../responses/headers.ts';
-import { DAY, type Clock } from '#shared/clock.ts';
 
 /** Nothing inline, nothing from elsewhere; nothing here forces https. */
 const DOCS_HEADERS = pageHeaders(

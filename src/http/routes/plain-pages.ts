@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { pageHeaders } from '../responses/headers.ts';
 import { type ErrorCode, TrackportError } from '#shared/errors.ts';
 import { errorCodes, problems } from '#shared/outcomes/problems.ts';
+import { pageHeaders } from '../responses/headers.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
 
 /** Areas that this port may be without: health has another one with `server.opsPort`. */

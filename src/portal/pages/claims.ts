@@ -5,28 +5,28 @@ import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
 import {
-  cursorFilter,
   type Column,
+  cursorFilter,
   type Found,
   listCard,
   type ListRequest,
 } from '../shell/list.ts';
 import { html, type Html } from '../html.ts';
 import {
-  withQuery,
-  CLAIMS_PATH,
-  SECTIONS,
   auditPath,
   claimPath,
+  CLAIMS_PATH,
   receiptPath,
   receiptsPath,
+  SECTIONS,
+  withQuery,
 } from '../paths.ts';
 import { action } from '../routes/action-route.ts';
 import { refuseTyped, typedForm } from '../routes/confirmation.ts';
 import { page } from '../routes/page-route.ts';
-import { body, card, type EmptyCard, facts, row, notice, remark } from '../shell/card.ts';
+import { body, card, type EmptyCard, facts, notice, remark, row } from '../shell/card.ts';
 import { code, link } from '../shell/elements.ts';
-import { count, counted, type Viewer, time } from '../shell/times.ts';
+import { count, counted, time, type Viewer } from '../shell/times.ts';
 import { type IssueAddress, issueLink } from './receipts/receipt-words.ts';
 
 const { scope } = SECTIONS.claims;

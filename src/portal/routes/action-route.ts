@@ -17,24 +17,24 @@ import type { PortalContext } from '../context.ts';
 import type { Once, PortalPage } from '../page.ts';
 import { withParameter } from '../paths.ts';
 import { type Confirmation, confirmationPage } from './confirmation.ts';
-import { fieldsOf, formIdOf, formTokenOf, FORM_BYTES_MAX } from './form-bodies.ts';
+import { fieldsOf, FORM_BYTES_MAX, formIdOf, formTokenOf } from './form-bodies.ts';
 import { addPageRoute, type PortalRoute } from './page-route.ts';
 import {
   checkInput,
   type NoFields,
+  ONCE_PARAMETER,
   openRequest,
   type PageSchemas,
+  PORTAL_HEADERS,
+  PORTAL_ROUTE,
   PortalRefusal,
   type PortalRequest,
   queryOf,
   refuseOtherOrigins,
   requireActor,
   schemaOf,
-  sessionOf,
-  ONCE_PARAMETER,
-  PORTAL_HEADERS,
-  PORTAL_ROUTE,
   sendPage,
+  sessionOf,
 } from './portal-request.ts';
 
 /** A request as actions get it: the form fits its schema. */

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { type FieldProblem, refuse } from '#shared/errors.ts';
 import { withoutInvisible } from '#shared/text/visible.ts';
 import type { PortalContext } from '../context.ts';
-import { type Html, type HtmlValue, html } from '../html.ts';
+import { type Html, html, type HtmlValue } from '../html.ts';
 import type { PortalPage } from '../page.ts';
 import { SECTIONS } from '../paths.ts';
 import { list, row } from '../shell/card.ts';
 import { cut, link } from '../shell/elements.ts';
-import { type PostForm, button, input, postForm, errorSummary, problemOf } from '../shell/forms.ts';
+import { button, errorSummary, input, type PostForm, postForm, problemOf } from '../shell/forms.ts';
 import type { PortalRequest } from './portal-request.ts';
 
 /** The question before something is done. The way out leads to the last of the crumbs, or the section. */

@@ -2,31 +2,31 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Exchange, HttpApp } from '#http/context.ts';
 import {
-  toTrackportError,
   noteFailure,
   type ProblemPage,
   renderProblem,
+  toTrackportError,
 } from '#http/responses/problem.ts';
 import { createKnownPaths, routedPath } from '#http/requests/paths.ts';
 import { TrackportError } from '#shared/errors.ts';
+import { problems } from '#shared/outcomes/problems.ts';
 import type { PortalContext } from '../context.ts';
-import { ownPath, signInPath, withQuery, SECTIONS, sections, type Section } from '../paths.ts';
+import { ownPath, type Section, SECTIONS, sections, signInPath, withQuery } from '../paths.ts';
 import { sendAgainPage } from '../sign-in/views.ts';
 import {
   findSession,
-  PortalRefusal,
-  type PortalRefusalKind,
-  viewerOf,
   PORTAL_HEADERS,
   PORTAL_ROUTE,
+  PortalRefusal,
+  type PortalRefusalKind,
   sendDocument,
   sendPage,
+  viewerOf,
 } from './portal-request.ts';
-import { problems } from '#shared/outcomes/problems.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { may, type PortalPage } from '../page.ts';
 import { code, link } from '../shell/elements.ts';
-import { type RefusalPage, refusalBody, refusalTitle, renderLoneRefusal } from '../shell/frame.ts';
+import { refusalBody, type RefusalPage, refusalTitle, renderLoneRefusal } from '../shell/frame.ts';
 
 /** In this scope errors become pages, and unknown paths, too. */
 export function installErrorPages(app: HttpApp, context: PortalContext): void {

@@ -17,19 +17,19 @@ import {
   checkInput,
   isReload,
   type NoFields,
+  ONCE_PARAMETER,
   openRequest,
   type PageSchemas,
+  PORTAL_ROUTE,
   type PortalRequest,
   queryOf,
   RELOAD_PARAMETER,
   requireSession,
   schemaOf,
   type Search,
-  sessionOf,
-  ONCE_PARAMETER,
-  PORTAL_ROUTE,
   sendFile,
   sendPage,
+  sessionOf,
 } from './portal-request.ts';
 
 /** A page, an action or both at one address: `page` and `action` make them, the portal adds them. */

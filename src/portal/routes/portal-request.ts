@@ -1,16 +1,16 @@
 /** A request of the portal: who sends what, by its schemas, and the page that it gets. */
 import { randomBytes } from 'node:crypto';
-import type { FastifyRequest, FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { tokenLogFields, requireScope, type Scope } from '#access/tokens.ts';
-import { sessionEnd, type Session } from '#access/sessions/sessions.ts';
-import type { PortalContext } from '../context.ts';
-import type { PortalPerson, Once, PortalFile, PortalPage } from '../page.ts';
-import type { HeldForm } from '../shell/forms.ts';
-import type { Viewer } from '../shell/times.ts';
+import { requireScope, type Scope, tokenLogFields } from '#access/tokens.ts';
+import { type Session, sessionEnd } from '#access/sessions/sessions.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { checkFields, type Part, PROBLEMS_MAX } from '#shared/field-problems.ts';
 import type { Exchange } from '#http/context.ts';
+import type { PortalContext } from '../context.ts';
+import type { Once, PortalFile, PortalPage, PortalPerson } from '../page.ts';
+import type { HeldForm } from '../shell/forms.ts';
+import type { Viewer } from '../shell/times.ts';
 import { renderPage } from '../shell/frame.ts';
 
 /** A request as pages get it, when they are opened and when a form on them came back. */

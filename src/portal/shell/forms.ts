@@ -2,10 +2,10 @@
  * Forms with their fields, and the filters of a list. A field's id is its name unless `id` is given; its error and its
  * note are tied to it.
  */
+import type { FieldProblem } from '#shared/errors.ts';
 import type { PortalPerson, TypedFields } from '../page.ts';
 import { html, type Html, type HtmlValue, textAreaText } from '../html.ts';
 import { attributes, cut, hidden, link } from './elements.ts';
-import type { FieldProblem } from '#shared/errors.ts';
 import { list } from './card.ts';
 import { count } from './times.ts';
 

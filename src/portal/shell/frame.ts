@@ -1,4 +1,7 @@
 /** Whole pages: the frame, what every page has, and the page that says that something did not work. */
+import type { Scope } from '#access/tokens.ts';
+import type { ErrorCode } from '#shared/errors.ts';
+import { problems } from '#shared/outcomes/problems.ts';
 import type { PortalContext } from '../context.ts';
 import {
   may,
@@ -10,10 +13,7 @@ import {
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { assetPath } from '../assets.ts';
 import { count, time, type Viewer } from './times.ts';
-import type { Scope } from '#access/tokens.ts';
-import type { ErrorCode } from '#shared/errors.ts';
-import { problems } from '#shared/outcomes/problems.ts';
-import { code, codeBlock, details, attributes, cut, foreign, hidden, link } from './elements.ts';
+import { attributes, code, codeBlock, cut, details, foreign, hidden, link } from './elements.ts';
 import { FORM_TOKEN_FIELD, hiddenField } from './forms.ts';
 import { body, card, doneNotice, facts, row } from './card.ts';
 import { SECTIONS, sections } from '../paths.ts';

@@ -1,24 +1,24 @@
 /** Tables, and lists with their filters, in an address and on the page, as each section has one. */
-import { type Pagination, CURSOR_CHARACTERS_MAX } from '#shared/pagination/page.ts';
+import { z } from 'zod';
+import { CURSOR_CHARACTERS_MAX, type Pagination } from '#shared/pagination/page.ts';
+import { DAY, MINUTE } from '#shared/clock.ts';
 import { type Html, html, type HtmlValue } from '../html.ts';
 import type { PortalRequest } from '../routes/portal-request.ts';
 import { empty, type EmptyCard, plainCard } from './card.ts';
-import { link, attributes, hidden } from './elements.ts';
+import { attributes, hidden, link } from './elements.ts';
 import {
+  type Chip,
+  chips,
   type Choice,
+  filters,
   held,
   type HeldForm,
   input,
   type InputField,
   select,
-  type Chip,
-  chips,
-  filters,
   wide,
 } from './forms.ts';
 import { count } from './times.ts';
-import { z } from 'zod';
-import { DAY, MINUTE } from '#shared/clock.ts';
 
 /** A field of the address; its value and what is wrong with it come from there. */
 export type Filter = InputField & {

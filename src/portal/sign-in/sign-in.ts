@@ -1,24 +1,24 @@
 /** The sign-in: its page, the way to the issuer and back, attempts that are under way, and the sign-out. */
 import { z } from 'zod';
+import type { FastifyRequest } from 'fastify';
 import { type SignInAttempt, SignInFailure } from '#access/sessions/issuer-client.ts';
 import type { Exchange, HttpApp } from '#http/context.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
+import type { Session } from '#access/sessions/sessions.ts';
+import type { CompletedSignIn } from '#access/sessions/sign-in.ts';
+import { refusedToken, tokenLogFields } from '#access/tokens.ts';
+import { isTrackportError } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
 import { ownPath } from '../paths.ts';
 import {
+  findSession,
   PORTAL_HEADERS,
   PORTAL_ROUTE,
-  sendDocument,
   PortalRefusal,
   refuseOtherOrigins,
-  findSession,
+  sendDocument,
 } from '../routes/portal-request.ts';
-import type { FastifyRequest } from 'fastify';
-import type { Session } from '#access/sessions/sessions.ts';
-import type { CompletedSignIn } from '#access/sessions/sign-in.ts';
-import { tokenLogFields, refusedToken } from '#access/tokens.ts';
-import { isTrackportError } from '#shared/errors.ts';
 import { formTokenOf } from '../routes/form-bodies.ts';
 import { failedPage, signedOutPage, signInAgainPage, signingOutPage, signInPage } from './views.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { changeKinds, CHANGES_MAX, impacts } from '#catalog/diff/changes.ts';
-import { type VersionDiff, diffVersions } from '#catalog/diff/diff-versions.ts';
+import { diffVersions, type VersionDiff } from '#catalog/diff/diff-versions.ts';
 import { forCatalogReaders, readerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, HttpApp } from '../../context.ts';
 import { describeRoute } from '../../route.ts';

@@ -1,3 +1,5 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import {
   deprecateVersion,
   reinstateVersion,
@@ -8,11 +10,12 @@ import {
 } from '#catalog/lifecycle/change-lifecycle.ts';
 import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { artifactOut } from '#catalog/version/version-out.ts';
-import type { FastifyRequest } from 'fastify';
+import { sunsetOfDay } from '#catalog/lifecycle/transitions.ts';
+import { parseSince } from '#shared/clock.ts';
 import { callerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, HttpApp } from '../../context.ts';
 import { parseIfMatch } from '../../responses/rendered-response.ts';
-import { withCheck, describeRoute } from '../../route.ts';
+import { describeRoute, withCheck } from '../../route.ts';
 import {
   artifactParams,
   ifMatchHeader,
@@ -25,9 +28,6 @@ import {
   versionResponse,
 } from './version.ts';
 import { DAY_OR_INSTANT, idempotencyHeader, parsedBy } from '../../requests/parameters.ts';
-import { z } from 'zod';
-import { sunsetOfDay } from '#catalog/lifecycle/transitions.ts';
-import { parseSince } from '#shared/clock.ts';
 
 const PATH = '/api/v1/catalog/:id';
 

@@ -1,8 +1,8 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { filterProblems, groupPath, source, text, type } from '#catalog/version/content-check.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
 import { listAudit, listCatalog, listVersions, readSpec } from '#catalog/reading/read-catalog.ts';
-import type { FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import {
   lifecycles,
   OWNER_CHARACTERS_MAX,
@@ -33,9 +33,9 @@ import { linkNext } from '../../responses/headers.ts';
 import {
   type CachedResponse,
   createResponseCache,
+  matchesNone,
   type ResponseCache,
   sendRendered,
-  matchesNone,
 } from '../../responses/rendered-response.ts';
 import { pageParameters, pageQuery } from '../../requests/parameters.ts';
 import { describeRoute, withCheck } from '../../route.ts';

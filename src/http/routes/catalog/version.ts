@@ -1,4 +1,6 @@
 /** One version in requests and responses: how it is named, its headers, and what is stored for an idempotency key. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { Caller } from '#catalog/index.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import { renderVersion } from '#catalog/version/version-out.ts';
@@ -12,8 +14,6 @@ import {
   putCall,
   type StoredResponse,
 } from '#shared/idempotency.ts';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { tokenOf } from '../../auth/bearer.ts';
 import { callerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, Exchange } from '../../context.ts';

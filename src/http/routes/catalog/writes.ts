@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import {
   createVersion,
   deleteVersion,
@@ -8,11 +9,10 @@ import { artifactOut } from '#catalog/version/version-out.ts';
 import { type Content, foldId } from '#catalog/version/artifact.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
-import type { FastifyRequest } from 'fastify';
-import { callerOf } from '../../auth/catalog-access.ts';
-import { type BearerContext, type HttpApp, hangUpOf } from '../../context.ts';
-import { parseIfMatch } from '../../responses/rendered-response.ts';
 import { contentOnlyIn, draftIn, patchIn, problemsInBody } from '#catalog/version/content-check.ts';
+import { callerOf } from '../../auth/catalog-access.ts';
+import { type BearerContext, hangUpOf, type HttpApp } from '../../context.ts';
+import { parseIfMatch } from '../../responses/rendered-response.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
 import { describeRoute, withCheck } from '../../route.ts';
 import {

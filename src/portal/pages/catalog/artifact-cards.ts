@@ -1,30 +1,30 @@
 /** Cards of an artifact: its versions with what can be done about each, what differs between two, and who reads them. */
 import type { Change, Impact } from '#catalog/diff/changes.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
-import { type Usage, type VersionReader, type VersionUsage, USAGE_DAYS } from '#catalog/usage.ts';
+import { type Usage, USAGE_DAYS, type VersionReader, type VersionUsage } from '#catalog/usage.ts';
 import type { ListedVersion, VersionView } from '#catalog/version/artifact.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Standing } from '#shared/outcomes/entry.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
 import { html, type Html } from '../../html.ts';
 import { may, type PortalPerson } from '../../page.ts';
-import { artifactPath, versionPath, consumerPath } from '../../paths.ts';
+import { artifactPath, consumerPath, versionPath } from '../../paths.ts';
 import { body, card, row } from '../../shell/card.ts';
 import {
   badge,
   badgeOf,
   code,
+  cut,
+  foreign,
   link,
   note,
   place,
   sentence,
   tag,
-  cut,
-  foreign,
 } from '../../shell/elements.ts';
-import { actionButton, filters, choicesOf, select } from '../../shell/forms.ts';
-import { pager, table, type Column } from '../../shell/list.ts';
-import { count, counted, type Viewer, time, ago, agoText } from '../../shell/times.ts';
+import { actionButton, choicesOf, filters, select } from '../../shell/forms.ts';
+import { type Column, pager, table } from '../../shell/list.ts';
+import { ago, agoText, count, counted, time, type Viewer } from '../../shell/times.ts';
 import { LIFECYCLE_WORDS, sunsetDay } from './catalog-list.ts';
 import { VERSION_ACTIONS, type VersionAct } from './version-actions.ts';
 import { shares } from '../../shell/pictures.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { diffVersions } from '#catalog/diff/diff-versions.ts';
 import type { Catalog } from '#catalog/index.ts';
-import { countFindings, listVersions, readSpec, listAudit } from '#catalog/reading/read-catalog.ts';
+import { countFindings, listAudit, listVersions, readSpec } from '#catalog/reading/read-catalog.ts';
 import { readUsage } from '#catalog/usage.ts';
 import {
   foldId,
@@ -16,34 +16,34 @@ import { readView } from '#catalog/version/version-view.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { cursorFilter, textFilter } from '../../shell/list.ts';
 import { html, type Html } from '../../html.ts';
-import { type PortalPerson, may } from '../../page.ts';
+import { may, type PortalPerson } from '../../page.ts';
 import {
-  withQuery,
-  CATALOG_PATH,
-  SECTIONS,
-  NEW_DRAFT_PATH,
   artifactPath,
   auditPath,
+  CATALOG_PATH,
+  NEW_DRAFT_PATH,
+  SECTIONS,
+  withQuery,
 } from '../../paths.ts';
 import { page } from '../../routes/page-route.ts';
-import { body, card, facts, list, pair, row, split, notice } from '../../shell/card.ts';
+import { body, card, facts, list, notice, pair, row, split } from '../../shell/card.ts';
 import {
+  badge,
   badgeOf,
   code,
+  codeBlock,
+  cut,
+  excerptOf,
   foreign,
   link,
-  badge,
-  cut,
   note,
   place,
   sentence,
-  codeBlock,
-  excerptOf,
 } from '../../shell/elements.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';
-import { bytes, count, type Viewer, time, timeText } from '../../shell/times.ts';
+import { bytes, count, time, timeText, type Viewer } from '../../shell/times.ts';
 import { groupPathOf, LIFECYCLE_WORDS, sunsetDay } from './catalog-list.ts';
-import { readersCard, type ShownArtifact, diffCard, versionsCard } from './artifact-cards.ts';
+import { diffCard, readersCard, type ShownArtifact, versionsCard } from './artifact-cards.ts';
 import { readDefault } from './version-actions.ts';
 
 const params = z.object({ id: z.string() });

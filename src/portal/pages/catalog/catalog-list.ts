@@ -2,36 +2,36 @@
 import { z } from 'zod';
 import { countFindings, listCatalog } from '#catalog/reading/read-catalog.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
-import { lifecycles, type ListedVersion, type Lifecycle } from '#catalog/version/artifact.ts';
-import { type Words, filterProblems } from '#catalog/version/content-check.ts';
+import { type Lifecycle, lifecycles, type ListedVersion } from '#catalog/version/artifact.ts';
+import { filterProblems, type Words } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
+import { DAY, SECOND } from '#shared/clock.ts';
+import type { Standing } from '#shared/outcomes/entry.ts';
 import {
+  type Column,
   cursorFilter,
-  oneOfFilter,
-  textFilter,
-  type ListRequest,
   type Filter,
   type Found,
   listCard,
-  type Column,
+  type ListRequest,
+  oneOfFilter,
+  textFilter,
 } from '../../shell/list.ts';
 import { html, type Html } from '../../html.ts';
 import { may } from '../../page.ts';
 import {
-  withQuery,
-  CATALOG_PATH,
-  SECTIONS,
-  NEW_DRAFT_PATH,
   artifactPath,
+  CATALOG_PATH,
   catalogPath,
+  NEW_DRAFT_PATH,
+  SECTIONS,
+  withQuery,
 } from '../../paths.ts';
 import { page } from '../../routes/page-route.ts';
 import type { EmptyCard } from '../../shell/card.ts';
-import { code, cut, foreign, link, note, badgeOf } from '../../shell/elements.ts';
+import { badgeOf, code, cut, foreign, link, note } from '../../shell/elements.ts';
 import { choicesOf } from '../../shell/forms.ts';
-import { count, type Viewer, time, calendarDay, counted } from '../../shell/times.ts';
-import { DAY, SECOND } from '#shared/clock.ts';
-import type { Standing } from '#shared/outcomes/entry.ts';
+import { calendarDay, count, counted, time, type Viewer } from '../../shell/times.ts';
 
 /** Every filter stands in every link of the page. */
 const FILTERS_BYTES_MAX = 2400;

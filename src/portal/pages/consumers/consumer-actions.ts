@@ -1,11 +1,11 @@
 /** Actions on a consumer and its keys; each goes through the same use case as the API. */
 import { z } from 'zod';
 import {
+  activeKeys,
   type Consumer,
   type Key,
   keyStateAt,
   refuseRevoked,
-  activeKeys,
 } from '#access/consumers/consumer.ts';
 import { grantOf } from '#access/grant.ts';
 import type { UpdateConsumerInput } from '#access/consumers/manage-consumers.ts';

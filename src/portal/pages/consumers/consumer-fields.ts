@@ -13,16 +13,16 @@ import {
 import { foldLabel } from '#shared/text/labels.ts';
 import { DAY } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
+import { type FieldProblem, refuse } from '#shared/errors.ts';
 import {
-  type Choice,
   checks,
+  type Choice,
   held,
   type HeldForm,
   input,
-  textArea,
   problemOf,
+  textArea,
 } from '../../shell/forms.ts';
-import { type FieldProblem, refuse } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
 import { cut, foreign } from '../../shell/elements.ts';
 import { remark } from '../../shell/card.ts';

@@ -1,31 +1,31 @@
 /** The list of consumers, and the words that say how one stands, what it may read, and until when. */
 import { z } from 'zod';
 import {
-  type Consumer,
   activeKeys,
+  type Consumer,
+  type ConsumerStatus,
   consumerStatuses,
   nextExpiry,
-  type ConsumerStatus,
   statusAt,
 } from '#access/consumers/consumer.ts';
-import {
-  cursorFilter,
-  oneOfFilter,
-  textFilter,
-  type ListRequest,
-  type Found,
-  listCard,
-  type Column,
-} from '../../shell/list.ts';
-import { type Html, html, type HtmlValue } from '../../html.ts';
-import { CONSUMERS_PATH, SECTIONS, consumerPath, consumersPath } from '../../paths.ts';
-import { page } from '../../routes/page-route.ts';
-import { foreign, link, badge, badgeOf, note, tag } from '../../shell/elements.ts';
-import { choicesOf } from '../../shell/forms.ts';
-import { count, counted, type Viewer, ago, time } from '../../shell/times.ts';
 import type { Standing } from '#shared/outcomes/entry.ts';
 import { endsSoon } from '#access/keys/key-rules.ts';
 import { type Grant, grantOf } from '#access/grant.ts';
+import {
+  type Column,
+  cursorFilter,
+  type Found,
+  listCard,
+  type ListRequest,
+  oneOfFilter,
+  textFilter,
+} from '../../shell/list.ts';
+import { type Html, html, type HtmlValue } from '../../html.ts';
+import { consumerPath, CONSUMERS_PATH, consumersPath, SECTIONS } from '../../paths.ts';
+import { page } from '../../routes/page-route.ts';
+import { badge, badgeOf, foreign, link, note, tag } from '../../shell/elements.ts';
+import { choicesOf } from '../../shell/forms.ts';
+import { ago, count, counted, time, type Viewer } from '../../shell/times.ts';
 
 /** The address of the list: what a form leaves empty is no filter. */
 export const consumersQuery = z.strictObject({

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import type { AuditEntryOut } from '#access/audit.ts';
 import { grantOf } from '#access/grant.ts';
 import type { Follower } from '#leads/lead-feed/feed-readers.ts';
-import { type Consumer, activeKeys, type Key, keyStateAt } from '#access/consumers/consumer.ts';
+import { activeKeys, type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
+import { DAY, HOUR } from '#shared/clock.ts';
+import { endsSoon } from '#access/keys/key-rules.ts';
 import type { PortalPage, PortalPerson } from '../../page.ts';
 import { page } from '../../routes/page-route.ts';
 import type { PortalRequest } from '../../routes/portal-request.ts';
@@ -12,30 +14,28 @@ import { body, card, facts, row, split } from '../../shell/card.ts';
 import {
   actionButton,
   button,
+  errorSummary,
   held,
   type HeldForm,
   input,
   postForm,
-  errorSummary,
 } from '../../shell/forms.ts';
 import { badge, code, foreign, link, note } from '../../shell/elements.ts';
 import { table } from '../../shell/list.ts';
-import { ago, count, duration, type Viewer, time, counted, timeText } from '../../shell/times.ts';
+import { ago, count, counted, duration, time, timeText, type Viewer } from '../../shell/times.ts';
 import { consumerBadge, expiryWords, grantWords, lastUsedWords } from './consumer-list.ts';
 import { changesText } from '../audit.ts';
 import { auditPath, consumerPath, SECTIONS } from '../../paths.ts';
 import {
   type GrantChoice,
-  type KnownLabels,
   grantFields,
   grantsDigest,
+  type KnownLabels,
   knownLabels,
   limitField,
   toGrantChoice,
 } from './consumer-fields.ts';
-import { DAY, HOUR } from '#shared/clock.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';
-import { endsSoon } from '#access/keys/key-rules.ts';
 
 type ShownConsumer = {
   consumer: Consumer;

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { ConsumerWithKey } from '#access/keys/key-rules.ts';
 import { html, type Html } from '../../html.ts';
 import type { ShownSecret } from '../../page.ts';
-import { CONSUMERS_PATH, consumerPath, SECTIONS } from '../../paths.ts';
+import { consumerPath, CONSUMERS_PATH, SECTIONS } from '../../paths.ts';
 import { action } from '../../routes/action-route.ts';
 import type { PortalRequest } from '../../routes/portal-request.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { link } from '../../shell/elements.ts';
-import { button, held, input, postForm, select, errorSummary } from '../../shell/forms.ts';
+import { button, errorSummary, held, input, postForm, select } from '../../shell/forms.ts';
 import {
   checkLabels,
   grantChoice,
