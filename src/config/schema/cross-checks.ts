@@ -1,10 +1,10 @@
 import { isLoopbackHost } from '#shared/text/address.ts';
 import { normalizePrivateKey } from '#shared/crypto/secret.ts';
 import { isRecord, lookUp } from '#shared/text/json.ts';
-import { nearMiss } from '#shared/text/near-miss.ts';
 import type { Problem } from '../problems.ts';
-import { checkPartners } from './partner-checks.ts';
+import { checkPartners, checkRules, type LeadLabels } from './partner-checks.ts';
 import { defaults } from './schema.ts';
+import { foldName } from './values.ts';
 
 type Check = (given: unknown) => Problem[];
 
@@ -21,7 +21,7 @@ export function crossCheck(given: unknown): Problem[] {
     checkForm,
     checkPortal,
     checkPartners,
-    checkRules,
+    (all) => checkRules(all, labelsOf(all)),
   ];
   return checks.flatMap((check) => check(given));
 }
@@ -81,7 +81,7 @@ function checkPrivateKey(text: unknown): Problem[] {
 
 function checkDeletedLabel(given: unknown): Problem[] {
   const { approved, deleted } = labelsOf(given);
-  if (fold(approved) === '' || fold(approved) !== fold(deleted)) return [];
+  if (foldName(approved) === '' || foldName(approved) !== foldName(deleted)) return [];
   return [
     {
       path: 'deletions.deletedLabel',
@@ -97,7 +97,7 @@ function checkForm(given: unknown): Problem[] {
   const seen = new Map<string, string>();
   const problems: Problem[] = [];
   for (const [name, field] of fields) {
-    const heading = fold(typeof field === 'string' ? field : lookUp(field, ['heading']));
+    const heading = foldName(typeof field === 'string' ? field : lookUp(field, ['heading']));
     const first = seen.get(heading);
     if (heading !== '' && first !== undefined)
       problems.push({
@@ -159,108 +159,10 @@ function isGiven(tree: unknown, path: readonly string[]): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Labels and headings are compared like this. */
-function fold(value: unknown): string {
-  return typeof value === 'string' ? value.trim().normalize('NFC').toLowerCase() : '';
-}
-
 /** The labels that a lead is approved and deleted by, as given or by default. */
-function labelsOf(given: unknown): { approved: unknown; deleted: unknown } {
+function labelsOf(given: unknown): LeadLabels {
   return {
     approved: lookUp(given, ['leads', 'approvedLabel']) ?? defaults.approvedLabel,
     deleted: lookUp(given, ['deletions', 'deletedLabel']) ?? defaults.deletedLabel,
   };
-}
-
-const ACTIONS = [
-  'addLabels',
-  'removeLabels',
-  'assign',
-  'close',
-  'reopen',
-  'comment',
-  'setFields',
-] as const;
-
-function checkRules(given: unknown): Problem[] {
-  const partners = lookUp(given, ['partners']);
-  const labels = labelsOf(given);
-  const issueFields = lookUp(given, ['leads', 'issueFields']);
-  const known = Object.keys(isRecord(issueFields) ? issueFields : {});
-  return Object.entries(isRecord(partners) ? partners : {}).flatMap(([id, partner]) => {
-    const rules = lookUp(partner, ['events']);
-    if (!Array.isArray(rules)) return [];
-    return rules.flatMap((rule: unknown, at) => {
-      const path = `partners.${id}.events[${at}]`;
-      return isRecord(rule)
-        ? [
-            ...checkActions(path, rule),
-            ...checkRuleLabels(path, rule, labels),
-            ...checkRuleFields(path, rule, known),
-          ]
-        : [];
-    });
-  });
-}
-
-type Rule = Readonly<Record<string, unknown>>;
-
-function checkActions(path: string, rule: Rule): Problem[] {
-  const isIn = (name: string): boolean => (rule[name] ?? false) !== false;
-  if (!ACTIONS.some(isIn))
-    return [{ path, found: 'a rule that does nothing', allowed: `any of ${ACTIONS.join(', ')}` }];
-  if (!isIn('close') || !isIn('reopen')) return [];
-  return [{ path: `${path}.reopen`, found: 'close and reopen', allowed: 'one of the two' }];
-}
-
-function checkRuleLabels(path: string, rule: Rule, labels: ReturnType<typeof labelsOf>): Problem[] {
-  const added = new Set(namesIn(rule, 'addLabels').map(({ name }) => fold(name)));
-  return [...namesIn(rule, 'addLabels'), ...namesIn(rule, 'removeLabels')].flatMap(
-    ({ key, at, name }): Problem[] => {
-      const allowed = labelAllowed(fold(name), rule, labels);
-      const isBoth = key === 'removeLabels' && added.has(fold(name));
-      if (allowed === undefined && !isBoth) return [];
-      return [
-        {
-          path: `${path}.${key}[${at}]`,
-          found: JSON.stringify(name),
-          allowed: allowed ?? 'a label that is not in addLabels',
-        },
-      ];
-    },
-  );
-}
-
-function checkRuleFields(path: string, { setFields }: Rule, known: readonly string[]): Problem[] {
-  const unknown = Object.keys(isRecord(setFields) ? setFields : {}).filter(
-    (name) => !known.includes(name),
-  );
-  return unknown.map((name) => {
-    const meant = nearMiss(name, known);
-    return {
-      path: `${path}.setFields.${name}`,
-      found: 'a name that leads.issueFields does not have',
-      allowed: known.length === 0 ? 'a name there' : `one of ${known.join(', ')}`,
-      ...(meant !== undefined && { suggestion: `did you mean ${meant}?` }),
-    };
-  });
-}
-
-function namesIn(rule: Rule, key: 'addLabels' | 'removeLabels') {
-  const names: unknown = rule[key];
-  return Array.isArray(names) ? names.map((name: unknown, at) => ({ key, at, name })) : [];
-}
-
-/** Undefined: the rule may name it. */
-function labelAllowed(
-  name: string,
-  { mayApprove }: Rule,
-  { approved, deleted }: ReturnType<typeof labelsOf>,
-): string | undefined {
-  if (name === '') return undefined;
-  if (name === fold(deleted))
-    return 'another label than deletions.deletedLabel: only deletions put it on';
-  if (name === fold(approved) && mayApprove !== true)
-    return 'another label than leads.approvedLabel, or mayApprove: true';
-  return undefined;
 }

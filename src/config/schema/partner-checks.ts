@@ -1,8 +1,10 @@
+/** Checks that concern more than one key of a partner: how it signs, and its rules for events. */
 import { isRecord, lookUp } from '#shared/text/json.ts';
 import { webhookSecretBytes } from '#shared/crypto/secret.ts';
+import { nearMiss } from '#shared/text/near-miss.ts';
 
 import type { Problem } from '../problems.ts';
-import { straysIn } from './values.ts';
+import { foldName, straysIn } from './values.ts';
 
 /** One partner as given, and the path of its section. */
 type PartnerAt = { path: string; partner: unknown };
@@ -129,4 +131,100 @@ function checkSecretTimes(path: string, secret: unknown): Problem[] {
       allowed: 'a later time than notBefore',
     },
   ];
+}
+
+const ACTIONS = [
+  'addLabels',
+  'removeLabels',
+  'assign',
+  'close',
+  'reopen',
+  'comment',
+  'setFields',
+] as const;
+
+/** The labels that a lead is approved and deleted by, as given. */
+export type LeadLabels = { approved: unknown; deleted: unknown };
+
+/** Checks the rules of all partners for events, which name labels and fields of leads. */
+export function checkRules(given: unknown, labels: LeadLabels): Problem[] {
+  const partners = lookUp(given, ['partners']);
+  const issueFields = lookUp(given, ['leads', 'issueFields']);
+  const known = Object.keys(isRecord(issueFields) ? issueFields : {});
+  return Object.entries(isRecord(partners) ? partners : {}).flatMap(([id, partner]) => {
+    const rules = lookUp(partner, ['events']);
+    if (!Array.isArray(rules)) return [];
+    return rules.flatMap((rule: unknown, at) => {
+      const path = `partners.${id}.events[${at}]`;
+      return isRecord(rule)
+        ? [
+            ...checkActions(path, rule),
+            ...checkRuleLabels(path, rule, labels),
+            ...checkRuleFields(path, rule, known),
+          ]
+        : [];
+    });
+  });
+}
+
+type Rule = Readonly<Record<string, unknown>>;
+
+function checkActions(path: string, rule: Rule): Problem[] {
+  const isIn = (name: string): boolean => (rule[name] ?? false) !== false;
+  if (!ACTIONS.some(isIn))
+    return [{ path, found: 'a rule that does nothing', allowed: `any of ${ACTIONS.join(', ')}` }];
+  if (!isIn('close') || !isIn('reopen')) return [];
+  return [{ path: `${path}.reopen`, found: 'close and reopen', allowed: 'one of the two' }];
+}
+
+function checkRuleLabels(path: string, rule: Rule, labels: LeadLabels): Problem[] {
+  const added = new Set(namesIn(rule, 'addLabels').map(({ name }) => foldName(name)));
+  return [...namesIn(rule, 'addLabels'), ...namesIn(rule, 'removeLabels')].flatMap(
+    ({ key, at, name }): Problem[] => {
+      const allowed = labelAllowed(foldName(name), rule, labels);
+      const isBoth = key === 'removeLabels' && added.has(foldName(name));
+      if (allowed === undefined && !isBoth) return [];
+      return [
+        {
+          path: `${path}.${key}[${at}]`,
+          found: JSON.stringify(name),
+          allowed: allowed ?? 'a label that is not in addLabels',
+        },
+      ];
+    },
+  );
+}
+
+function checkRuleFields(path: string, { setFields }: Rule, known: readonly string[]): Problem[] {
+  const unknown = Object.keys(isRecord(setFields) ? setFields : {}).filter(
+    (name) => !known.includes(name),
+  );
+  return unknown.map((name) => {
+    const meant = nearMiss(name, known);
+    return {
+      path: `${path}.setFields.${name}`,
+      found: 'a name that leads.issueFields does not have',
+      allowed: known.length === 0 ? 'a name there' : `one of ${known.join(', ')}`,
+      ...(meant !== undefined && { suggestion: `did you mean ${meant}?` }),
+    };
+  });
+}
+
+function namesIn(rule: Rule, key: 'addLabels' | 'removeLabels') {
+  const names: unknown = rule[key];
+  return Array.isArray(names) ? names.map((name: unknown, at) => ({ key, at, name })) : [];
+}
+
+/** Undefined: the rule may name it. */
+function labelAllowed(
+  name: string,
+  { mayApprove }: Rule,
+  { approved, deleted }: LeadLabels,
+): string | undefined {
+  if (name === '') return undefined;
+  if (name === foldName(deleted))
+    return 'another label than deletions.deletedLabel: only deletions put it on';
+  if (name === foldName(approved) && mayApprove !== true)
+    return 'another label than leads.approvedLabel, or mayApprove: true';
+  return undefined;
 }

@@ -44,6 +44,11 @@ export function trackerName(what: string) {
 
 export const labelName = () => trackerName('a label');
 
+/** Labels and headings are compared like this. */
+export function foldName(value: unknown): string {
+  return typeof value === 'string' ? value.trim().normalize('NFC').toLowerCase() : '';
+}
+
 /** Text of one fixed shape. */
 export function shaped(pattern: RegExp, allowed: string) {
   return z.string({ error: allowed }).regex(pattern, { error: allowed });
