@@ -1,7 +1,7 @@
 import type { Change } from './diff/changes.ts';
-import type { SpecDiffer, SpecPair } from './diff/diff-specs.ts';
+import type { SpecPair } from './diff/diff-specs.ts';
+import type { SpecDiffer, JobOwner } from './spec/spec-jobs.ts';
 import { type Finding, FINDINGS_MAX, fragmentOf, type VersionRecord } from './version/artifact.ts';
-import type { JobOwner } from './spec/spec-jobs.ts';
 import type { Catalog, CatalogRules } from './index.ts';
 import { readCandidatesOf, readRecord } from './version/read-version.ts';
 import { type Candidate, highestIn, majorOf } from './version/version-order.ts';

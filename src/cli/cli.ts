@@ -68,7 +68,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'consumer',
     summary: 'manage consumers of leads, their grants and keys',
-    load: async () => (await import('./commands/consumer/consumer.ts')).registerConsumer,
+    load: async () => (await import('./commands/consumer.ts')).registerConsumer,
   },
   {
     name: 'receipt',

@@ -26,12 +26,6 @@ import { createAreAlikeIn, createTargets } from './openapi/targets.ts';
 /** The specs as they are stored; undefined for none. */
 export type SpecPair = { before: string | undefined; after: string | undefined };
 
-/**
- * `diffSpecs`, wherever it runs. `too-costly`: this pair takes too much time or memory, and will again.
- * @throws {overloaded} too many big ones wait
- */
-export type SpecDiffer = (specs: SpecPair, signal?: AbortSignal) => Promise<Changes | 'too-costly'>;
-
 /** Compares two specs. Only of OpenAPI documents anything is said to break or not to. */
 export function diffSpecs({ before, after }: SpecPair): Changes {
   if (before === after) return { changes: [], truncated: false };

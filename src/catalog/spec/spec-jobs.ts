@@ -3,9 +3,8 @@ import { atMostEntries } from '#shared/caching.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Changes } from '../diff/changes.ts';
-import type { SpecDiffer, SpecPair } from '../diff/diff-specs.ts';
+import type { SpecPair } from '../diff/diff-specs.ts';
 import type { Finding } from '../version/artifact.ts';
-import type { RenderSpecYaml } from './spec-text.ts';
 
 /** Caller that waits for a job. Quotas count by `subject`. */
 export type JobOwner = { workspaceId: string; subject: string; signal?: AbortSignal };
@@ -15,6 +14,18 @@ export type JobOwner = { workspaceId: string; subject: string; signal?: AbortSig
  * @throws {overloaded} too many big ones wait
  */
 export type SpecChecker = (specText: string, signal?: AbortSignal) => Promise<Finding[]>;
+
+/**
+ * Compares two specs. `too-costly`: this pair takes too much time or memory, and will again.
+ * @throws {overloaded} too many big ones wait
+ */
+export type SpecDiffer = (specs: SpecPair, signal?: AbortSignal) => Promise<Changes | 'too-costly'>;
+
+/**
+ * Writes a spec as YAML; undefined for what is too long, or takes too much time or memory.
+ * @throws {overloaded} too many big ones wait
+ */
+type RenderSpecYaml = (specText: string, signal?: AbortSignal) => Promise<string | undefined>;
 
 /** The work on whole specs, wherever it is done. */
 export type SpecThreads = {

@@ -64,15 +64,6 @@ export function refuseYaml(what: string, reason: string): never {
 /** Format of the text of a spec. */
 export type SpecFormat = 'json' | 'yaml';
 
-/**
- * `renderSpecYaml`, wherever it runs; undefined for what takes too much time or memory, too.
- * @throws {overloaded} too many big ones wait
- */
-export type RenderSpecYaml = (
-  specText: string,
-  signal?: AbortSignal,
-) => Promise<string | undefined>;
-
 /** More is not sent. */
 const YAML_CHARACTERS_MAX = 16 * 1024 * 1024;
 

@@ -21,9 +21,9 @@ import {
   durationOption,
   expiresOption,
   numberOption,
-} from '../../command.ts';
-import { withAccess } from '../../with-store.ts';
-import { printable } from '../../table.ts';
+} from '../command.ts';
+import { withAccess } from '../with-store.ts';
+import { printable } from '../table.ts';
 import { renderConsumer, renderConsumers, renderGrants } from './consumer-text.ts';
 
 type Action = RunContext['action'];

@@ -1,5 +1,5 @@
 import type { ConsumerOut, GrantOut, KeyOut } from '#access/consumers/consumer-out.ts';
-import { NONE, printable, renderFacts, renderTable, renderWord } from '../../table.ts';
+import { NONE, printable, renderFacts, renderTable, renderWord } from '../table.ts';
 
 const colours = {
   active: 'green',
