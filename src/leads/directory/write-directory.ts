@@ -29,63 +29,6 @@ const IDENTIFY = `
   INSERT INTO tracker_repository (name, repository_id, seen_at) VALUES (@name, @id, @at)
   ON CONFLICT (name) DO UPDATE SET repository_id = @id, seen_at = @at`;
 
-/**
- * Rows of a page, each number once. Those that are claimed, or newer than what is told, stay as they
- * are; returns the numbers of the others. The column `approved` holds `isReadable`: approved, and not deleted.
- */
-const PUT_LEADS = `
-  INSERT INTO directory_lead
-    (repository_id, number, created_at, updated_at, approved, labels, crawl)
-  SELECT state.repository_id, given.number, given.created_at, given.updated_at, given.is_readable,
-    given.labels, state.crawl
-  FROM directory_state AS state CROSS JOIN jsonb_to_recordset(@entries) AS given
-    (number bigint, created_at bigint, updated_at bigint, is_readable boolean, labels jsonb)
-  WHERE state.repository_id = @id
-  ORDER BY given.number
-  ON CONFLICT (repository_id, number) DO UPDATE SET created_at = excluded.created_at,
-    updated_at = excluded.updated_at, approved = excluded.approved, labels = excluded.labels,
-    crawl = excluded.crawl, is_moved = false
-  WHERE excluded.updated_at >= directory_lead.updated_at AND NOT ${IS_FROZEN}
-  RETURNING number`;
-
-const KNOWN = `
-  SELECT number FROM directory_lead WHERE repository_id = @id AND number = ANY(@numbers::bigint[])`;
-
-const MARK_SEEN = `
-  UPDATE directory_lead
-  SET crawl = (SELECT crawl FROM directory_state WHERE repository_id = @id),
-    updated_at = greatest(updated_at, @updatedAt)
-  WHERE repository_id = @id AND number = @number`;
-
-const PUT_KEYS = `
-  INSERT INTO directory_key (key_hash, repository_id, number, kind, rule)
-  SELECT hash, @id::bigint, number, min(kind), ${READING_VERSION}
-  FROM jsonb_to_recordset(@keys) AS given (hash bytea, number bigint, kind text)
-  WHERE EXISTS (SELECT 1 FROM directory_state WHERE repository_id = @id)
-  GROUP BY hash, number
-  ON CONFLICT (key_hash, repository_id, number) DO UPDATE SET kind = excluded.kind, rule = excluded.rule
-  WHERE directory_key.rule <> excluded.rule`;
-
-/** `former`, `approval` and `deletion` are lists of one label each. */
-const RENAME_LABEL = `
-  UPDATE directory_lead SET
-    labels = (SELECT jsonb_agg(CASE value WHEN @from::text THEN @to::text ELSE value END)
-      FROM jsonb_array_elements_text(labels) AS value),
-    approved = (@to::text = @approvedLabel::text OR (labels @> @approval::jsonb AND @from::text <> @approvedLabel::text))
-      AND NOT (@to::text = @deletedLabel::text OR (labels @> @deletion::jsonb AND @from::text <> @deletedLabel::text))
-  WHERE repository_id = @id AND labels @> @former::jsonb
-  RETURNING number`;
-
-const DROP_KEYS = `
-  DELETE FROM directory_key WHERE repository_id = @id AND number = @number`;
-
-const DROP_LEAD = `
-  DELETE FROM directory_lead
-  WHERE repository_id = @id AND number = @number AND NOT ${IS_FROZEN}`;
-
-const NOTE_MOVED = `
-  UPDATE directory_lead SET is_moved = true WHERE repository_id = @id AND number = @number`;
-
 const BEGIN = `
   INSERT INTO directory_state AS state (repository_id, rules_check, crawl, crawling,
     crawl_started_at, crawl_issues, crawl_reached, completed_at, caught_up_to)
@@ -93,25 +36,6 @@ const BEGIN = `
   ON CONFLICT (repository_id) DO UPDATE SET rules_check = @rules,
     crawl = state.crawl + 1, crawling = true, crawl_started_at = @at, crawl_issues = 0,
     crawl_reached = 0, completed_at = NULL, caught_up_to = 0`;
-
-const START_CRAWL = `
-  UPDATE directory_state SET crawl = crawl + 1, crawling = true, crawl_started_at = @at,
-    crawl_issues = 0, crawl_reached = 0
-  WHERE repository_id = @id`;
-
-const CRAWLED = `
-  UPDATE directory_state SET crawl_issues = crawl_issues + @seen,
-    crawl_reached = greatest(crawl_reached, @reached)
-  WHERE repository_id = @id`;
-
-const COMPLETE_CRAWL = `
-  UPDATE directory_state SET crawling = false, completed_at = @at,
-    caught_up_to = greatest(caught_up_to, crawl_reached)
-  WHERE repository_id = @id`;
-
-const CAUGHT_UP = `
-  UPDATE directory_state SET caught_up_to = greatest(caught_up_to, @reached)
-  WHERE repository_id = @id`;
 
 /**
  * The name means the repository of this number from now on: claims that were made before it was known become its own. A
@@ -146,6 +70,10 @@ export function putEntries(
   return inRepository(store, (tx, id) => putPage(tx, id, { store, entries }));
 }
 
+const CAUGHT_UP = `
+  UPDATE directory_state SET caught_up_to = greatest(caught_up_to, @reached)
+  WHERE repository_id = @id`;
+
 /** Puts the page of a catch-up, whose rows were changed up to `reached`. @throws {store-unavailable} */
 export function putCaughtUp(
   store: DirectoryStore,
@@ -163,6 +91,11 @@ export function putRead(store: DirectoryStore, entries: readonly DirectoryEntry[
   return inRepository(store, (tx, id) => putPage(tx, id, { store, entries, mayBeOld: true }));
 }
 
+const CRAWLED = `
+  UPDATE directory_state SET crawl_issues = crawl_issues + @seen,
+    crawl_reached = greatest(crawl_reached, @reached)
+  WHERE repository_id = @id`;
+
 /** Puts the page of the running crawl. @throws {store-unavailable} */
 export function putCrawled(
   store: DirectoryStore,
@@ -174,6 +107,16 @@ export function putCrawled(
     await tx.run(CRAWLED, { id, seen: entries.length, reached });
   });
 }
+
+/** `former`, `approval` and `deletion` are lists of one label each. */
+const RENAME_LABEL = `
+  UPDATE directory_lead SET
+    labels = (SELECT jsonb_agg(CASE value WHEN @from::text THEN @to::text ELSE value END)
+      FROM jsonb_array_elements_text(labels) AS value),
+    approved = (@to::text = @approvedLabel::text OR (labels @> @approval::jsonb AND @from::text <> @approvedLabel::text))
+      AND NOT (@to::text = @deletedLabel::text OR (labels @> @deletion::jsonb AND @from::text <> @deletedLabel::text))
+  WHERE repository_id = @id AND labels @> @former::jsonb
+  RETURNING number`;
 
 /** Takes the issues that carry the label for ones that carry it by its new name. @throws {store-unavailable} */
 export function renameLabel(store: DirectoryStore, rename: LabelRename): Promise<void> {
@@ -189,10 +132,20 @@ export function renameLabel(store: DirectoryStore, rename: LabelRename): Promise
   });
 }
 
+const START_CRAWL = `
+  UPDATE directory_state SET crawl = crawl + 1, crawling = true, crawl_started_at = @at,
+    crawl_issues = 0, crawl_reached = 0
+  WHERE repository_id = @id`;
+
 /** @throws {store-unavailable} */
 export function startCrawl(store: DirectoryStore, at: number): Promise<void> {
   return inRepository(store, (tx, id) => tx.run(START_CRAWL, { id, at }));
 }
+
+const COMPLETE_CRAWL = `
+  UPDATE directory_state SET crawling = false, completed_at = @at,
+    caught_up_to = greatest(caught_up_to, crawl_reached)
+  WHERE repository_id = @id`;
 
 /** Ends the crawl, and the deletions that it has outlived. @throws {store-unavailable} */
 export function completeCrawl(store: DirectoryStore, at: number): Promise<void> {
@@ -203,6 +156,13 @@ export function completeCrawl(store: DirectoryStore, at: number): Promise<void> 
   });
 }
 
+const DROP_LEAD = `
+  DELETE FROM directory_lead
+  WHERE repository_id = @id AND number = @number AND NOT ${IS_FROZEN}`;
+
+const DROP_KEYS = `
+  DELETE FROM directory_key WHERE repository_id = @id AND number = @number`;
+
 /** Drops the row, unless the lead is claimed, be it since a moment ago. @throws {store-unavailable} */
 export function removeEntry(store: DirectoryStore, number: number): Promise<void> {
   return inRepository(store, async (tx, id) => {
@@ -210,6 +170,9 @@ export function removeEntry(store: DirectoryStore, number: number): Promise<void
     await hideLeads(tx, { id, numbers: [number], at: store.clock.now() });
   });
 }
+
+const NOTE_MOVED = `
+  UPDATE directory_lead SET is_moved = true WHERE repository_id = @id AND number = @number`;
 
 /** The issue is in another repository: its row stays, whatever crawls do not meet. @throws {store-unavailable} */
 export function noteMoved(store: DirectoryStore, number: number): Promise<void> {
@@ -264,6 +227,9 @@ async function putPage(
   await noteLeads(tx, { id, numbers, at: now }, { firstMet, seen });
 }
 
+const KNOWN = `
+  SELECT number FROM directory_lead WHERE repository_id = @id AND number = ANY(@numbers::bigint[])`;
+
 async function findUnknown(
   tx: Tx,
   id: number,
@@ -287,6 +253,31 @@ function distinct(entries: readonly DirectoryEntry[]): DirectoryEntry[][] {
   return parts.map((part) => part.entries);
 }
 
+/**
+ * Rows of a page, each number once. Those that are claimed, or newer than what is told, stay as they
+ * are; returns the numbers of the others. The column `approved` holds `isReadable`: approved, and not deleted.
+ */
+const PUT_LEADS = `
+  INSERT INTO directory_lead
+    (repository_id, number, created_at, updated_at, approved, labels, crawl)
+  SELECT state.repository_id, given.number, given.created_at, given.updated_at, given.is_readable,
+    given.labels, state.crawl
+  FROM directory_state AS state CROSS JOIN jsonb_to_recordset(@entries) AS given
+    (number bigint, created_at bigint, updated_at bigint, is_readable boolean, labels jsonb)
+  WHERE state.repository_id = @id
+  ORDER BY given.number
+  ON CONFLICT (repository_id, number) DO UPDATE SET created_at = excluded.created_at,
+    updated_at = excluded.updated_at, approved = excluded.approved, labels = excluded.labels,
+    crawl = excluded.crawl, is_moved = false
+  WHERE excluded.updated_at >= directory_lead.updated_at AND NOT ${IS_FROZEN}
+  RETURNING number`;
+
+const MARK_SEEN = `
+  UPDATE directory_lead
+  SET crawl = (SELECT crawl FROM directory_state WHERE repository_id = @id),
+    updated_at = greatest(updated_at, @updatedAt)
+  WHERE repository_id = @id AND number = @number`;
+
 async function putLeads(
   tx: Tx,
   id: number,
@@ -308,6 +299,15 @@ function withoutIdentities({
 }: DirectoryEntry): object {
   return entry;
 }
+
+const PUT_KEYS = `
+  INSERT INTO directory_key (key_hash, repository_id, number, kind, rule)
+  SELECT hash, @id::bigint, number, min(kind), ${READING_VERSION}
+  FROM jsonb_to_recordset(@keys) AS given (hash bytea, number bigint, kind text)
+  WHERE EXISTS (SELECT 1 FROM directory_state WHERE repository_id = @id)
+  GROUP BY hash, number
+  ON CONFLICT (key_hash, repository_id, number) DO UPDATE SET kind = excluded.kind, rule = excluded.rule
+  WHERE directory_key.rule <> excluded.rule`;
 
 async function putKeys(tx: Tx, id: number, entries: readonly DirectoryEntry[]): Promise<void> {
   const keys = entries.flatMap(({ number, identities }) =>

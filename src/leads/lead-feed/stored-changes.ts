@@ -91,48 +91,12 @@ type Touched = { id: number; numbers: readonly number[]; at: number };
 /** The digest of its look and the labels that a lead was seen with, beside those that the directory has now. */
 export type Seen = Pick<LeadSnapshot, 'lookDigest' | 'seen'>;
 
-/** A store that was set back goes on behind what it had given out before. */
-const LAST = 'SELECT max(position) AS position FROM lead_change WHERE repository_id = @id';
-
 const OF_LEADS = 'repository_id = @id AND number = ANY(@numbers::bigint[])';
-
-const KNOWN = `SELECT ${CHANGE_COLUMNS} FROM lead_change WHERE ${OF_LEADS}`;
 
 const STATES = `
   SELECT number, updated_at, labels,
     approved AND NOT is_moved AND NOT ${IS_CLAIMED('directory_lead')} AS is_visible
   FROM directory_lead WHERE ${OF_LEADS}`;
-
-const PUT = `
-  INSERT INTO lead_change (repository_id, ${CHANGE_COLUMNS})
-  SELECT @id::bigint, ${CHANGE_COLUMNS} FROM jsonb_to_recordset(@changes) AS given
-    (number bigint, position bigint, changed_at bigint, is_visible boolean, updated_at bigint,
-      labels jsonb, look bytea, carried jsonb)
-  WHERE true
-  ON CONFLICT (repository_id, number) DO UPDATE SET position = excluded.position,
-    changed_at = excluded.changed_at, is_visible = excluded.is_visible, updated_at = excluded.updated_at,
-    labels = excluded.labels, look = excluded.look, carried = excluded.carried`;
-
-const CLAIMED = `SELECT number FROM lead_change WHERE ${OF_LEADS} AND ${IS_CLAIMED('lead_change')}`;
-
-/** Nobody tells of an issue that goes while no webhook comes: it has no row in the directory any more. */
-const LOST = `
-  SELECT number FROM lead_change
-  WHERE repository_id = @id AND is_visible AND position < (
-      SELECT crawl_started_at FROM directory_state WHERE repository_id = @id)
-    AND NOT EXISTS (SELECT 1 FROM directory_lead AS lead
-      WHERE lead.repository_id = lead_change.repository_id AND lead.number = lead_change.number)`;
-
-/** The newest stays: positions count on from it. So does where the history begins. */
-const FORGET = `
-  DELETE FROM lead_change
-  WHERE repository_id = @id AND NOT is_visible AND position < @before AND number <> ${HISTORY}
-    AND position < (SELECT max(position) FROM lead_change WHERE repository_id = @id)`;
-
-export const CHANNEL = 'trackport_leads';
-
-/** Heard when this transaction is committed. */
-const NOTIFY = `NOTIFY ${CHANNEL}`;
 
 /**
  * To be called, in the same transaction, whenever something was written of leads in the directory. What a crawl meets
@@ -161,6 +125,11 @@ type StateRow = { number: number; updatedAt: number; labels: string; isVisible: 
 
 type Known = { known: ReadonlyMap<number, LeadChange>; position: number };
 
+/** A store that was set back goes on behind what it had given out before. */
+const LAST = 'SELECT max(position) AS position FROM lead_change WHERE repository_id = @id';
+
+const KNOWN = `SELECT ${CHANGE_COLUMNS} FROM lead_change WHERE ${OF_LEADS}`;
+
 /** Reads the changes that the feed has of these leads. `position`: of those that are made now. */
 export async function readKnown(tx: Tx, touched: Touched): Promise<Known> {
   const [rows, last] = await Promise.all([
@@ -172,6 +141,21 @@ export async function readKnown(tx: Tx, touched: Touched): Promise<Known> {
     position: Math.max(touched.at, (last?.position ?? 0) + 1),
   };
 }
+
+const PUT = `
+  INSERT INTO lead_change (repository_id, ${CHANGE_COLUMNS})
+  SELECT @id::bigint, ${CHANGE_COLUMNS} FROM jsonb_to_recordset(@changes) AS given
+    (number bigint, position bigint, changed_at bigint, is_visible boolean, updated_at bigint,
+      labels jsonb, look bytea, carried jsonb)
+  WHERE true
+  ON CONFLICT (repository_id, number) DO UPDATE SET position = excluded.position,
+    changed_at = excluded.changed_at, is_visible = excluded.is_visible, updated_at = excluded.updated_at,
+    labels = excluded.labels, look = excluded.look, carried = excluded.carried`;
+
+export const CHANNEL = 'trackport_leads';
+
+/** Heard when this transaction is committed. */
+const NOTIFY = `NOTIFY ${CHANNEL}`;
 
 /** Wakes those who wait for changes when there are some at `position`. */
 function putChanges(
@@ -219,6 +203,8 @@ export async function beginHistory(tx: Tx, { id, at }: Omit<Touched, 'numbers'>)
   await tx.run(FORGET_CURSORS);
 }
 
+const CLAIMED = `SELECT number FROM lead_change WHERE ${OF_LEADS} AND ${IS_CLAIMED('lead_change')}`;
+
 /** Hides those among the leads that are claimed. */
 export async function hideClaimed(tx: Tx, touched: Touched): Promise<void> {
   const [claimed, known] = await Promise.all([
@@ -228,6 +214,20 @@ export async function hideClaimed(tx: Tx, touched: Touched): Promise<void> {
   const numbers = claimed.map(({ number }) => number);
   hideKnown(tx, touched, known, numbers);
 }
+
+/** Nobody tells of an issue that goes while no webhook comes: it has no row in the directory any more. */
+const LOST = `
+  SELECT number FROM lead_change
+  WHERE repository_id = @id AND is_visible AND position < (
+      SELECT crawl_started_at FROM directory_state WHERE repository_id = @id)
+    AND NOT EXISTS (SELECT 1 FROM directory_lead AS lead
+      WHERE lead.repository_id = lead_change.repository_id AND lead.number = lead_change.number)`;
+
+/** The newest stays: positions count on from it. So does where the history begins. */
+const FORGET = `
+  DELETE FROM lead_change
+  WHERE repository_id = @id AND NOT is_visible AND position < @before AND number <> ${HISTORY}
+    AND position < (SELECT max(position) FROM lead_change WHERE repository_id = @id)`;
 
 /** Hides what a full crawl, which has ended, did not meet, and forgets changes that nobody can read any more. */
 export async function noteCrawlEnd(tx: Tx, { id, at }: Omit<Touched, 'numbers'>): Promise<void> {
