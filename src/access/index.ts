@@ -1,28 +1,28 @@
 import type { Clock } from '#shared/clock.ts';
+import type { Log } from '#shared/log.ts';
+import { createLateWrites } from '#shared/resilience/late-writes.ts';
+import type { Database } from '#shared/database.ts';
+import type { NewId } from '#shared/ids.ts';
+import type { CursorSealer } from '#shared/pagination/page.ts';
 import { listAudit } from './audit.ts';
 import {
   createConsumer,
+  findConsumers,
+  pageConsumers,
   readConsumer,
   replaceGrants,
   revokeConsumer,
   updateConsumer,
-  findConsumers,
-  pageConsumers,
 } from './consumers/manage-consumers.ts';
 import {
-  createAccessVersion,
   type ConsumerPrincipal,
+  createAccessVersion,
   createKeyAuthenticator,
 } from './keys/authenticate-key.ts';
 import { addKey, revokeKey, rotateKey } from './keys/manage-keys.ts';
 import { createLimiter } from './limit.ts';
-import type { Log } from '#shared/log.ts';
-import { createLateWrites } from '#shared/resilience/late-writes.ts';
 import type { KeyId } from './consumers/consumer.ts';
 import { lookUpKey, recordKeyUses } from './consumers/stored-consumers.ts';
-import type { Database } from '#shared/database.ts';
-import type { NewId } from '#shared/ids.ts';
-import type { CursorSealer } from '#shared/pagination/page.ts';
 
 /** The use cases of access. Each is documented, with the codes that it throws, where it stands. */
 export type Access = ReturnType<typeof createAccess>;

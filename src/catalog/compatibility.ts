@@ -1,6 +1,6 @@
 import type { Change } from './diff/changes.ts';
 import type { SpecPair } from './diff/diff-specs.ts';
-import type { SpecDiffer, JobOwner } from './spec/spec-jobs.ts';
+import type { JobOwner, SpecDiffer } from './spec/spec-jobs.ts';
 import { type Finding, FINDINGS_MAX, fragmentOf, type VersionRecord } from './version/artifact.ts';
 import type { Catalog, CatalogRules } from './index.ts';
 import { readCandidatesOf, readRecord } from './version/read-version.ts';

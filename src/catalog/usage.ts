@@ -1,5 +1,5 @@
 /** Usage: who reads which version, as it is recorded, and as those who look after it and the readers themselves are told. */
-import { type Clock, dayOf, DAY } from '#shared/clock.ts';
+import { type Clock, DAY, dayOf } from '#shared/clock.ts';
 import { type Database, send, type Statements } from '#shared/database.ts';
 import type { Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';

@@ -1,29 +1,7 @@
-import type { Origin } from '#shared/audit.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { refuse, TrackportError } from '#shared/errors.ts';
-import {
-  type Consumer,
-  type ConsumerId,
-  consumerNotFound,
-  refuseRevoked,
-  parseConsumerName,
-  parseLimitPerMinute,
-  type ConsumerStatus,
-  foldConsumerName,
-  nextExpiry,
-  statusAt,
-} from './consumer.ts';
-import { type Grant, type GrantInput, parseGrants } from '../grant.ts';
-import { type ConsumerWithKey, issueKey } from '../keys/key-rules.ts';
-import {
-  auditEntryOf,
-  changeConsumer,
-  type ConsumerRegistry,
-  findConsumer,
-  insertConsumer,
-  listConsumers,
-} from './stored-consumers.ts';
 import { z } from 'zod';
+import type { Origin } from '#shared/audit.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
 import { type Clock, DAY } from '#shared/clock.ts';
 import {
   type CursorSealer,
@@ -33,6 +11,28 @@ import {
   readPage,
 } from '#shared/pagination/page.ts';
 import type { Statements } from '#shared/database.ts';
+import { type Grant, type GrantInput, parseGrants } from '../grant.ts';
+import { type ConsumerWithKey, issueKey } from '../keys/key-rules.ts';
+import {
+  type Consumer,
+  type ConsumerId,
+  consumerNotFound,
+  type ConsumerStatus,
+  foldConsumerName,
+  nextExpiry,
+  parseConsumerName,
+  parseLimitPerMinute,
+  refuseRevoked,
+  statusAt,
+} from './consumer.ts';
+import {
+  auditEntryOf,
+  changeConsumer,
+  type ConsumerRegistry,
+  findConsumer,
+  insertConsumer,
+  listConsumers,
+} from './stored-consumers.ts';
 
 export type CreateConsumerInput = {
   name: string;

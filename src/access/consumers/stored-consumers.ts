@@ -1,6 +1,6 @@
 /** Statements of consumers with their grants and keys. Every function throws `store-unavailable`. */
 import type { NewId } from '#shared/ids.ts';
-import { type AuditEntry, type Origin, appendAudit } from '#shared/audit.ts';
+import { appendAudit, type AuditEntry, type Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { type Database, send, type Statements, type Tx } from '#shared/database.ts';
 import type { Listed, PageRange } from '#shared/pagination/page.ts';

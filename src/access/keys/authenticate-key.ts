@@ -4,9 +4,9 @@ import { atMostEntries } from '#shared/caching.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { sameDigest, sha256Hex } from '#shared/crypto/hash.ts';
-import { KEY_CHARACTERS, keyIdOf } from './key-rules.ts';
-import type { Consumer, ConsumerId, Key, KeyId, KeyLookup } from '../consumers/consumer.ts';
 import type { Statements } from '#shared/database.ts';
+import type { Consumer, ConsumerId, Key, KeyId, KeyLookup } from '../consumers/consumer.ts';
+import { KEY_CHARACTERS, keyIdOf } from './key-rules.ts';
 
 const KNOWN_KEYS_MAX = 10_000;
 const UNKNOWN_KEYS_MAX = 10_000;

@@ -1,6 +1,10 @@
 /** Keys of a consumer: their text, how one is made, and the rules of their rotation. */
+import { crc32 } from 'node:zlib';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
+import { sha256 } from '#shared/crypto/hash.ts';
+import { Secret } from '#shared/crypto/secret.ts';
+import { base62OfUint32, randomBase62 } from '#shared/ids.ts';
 import {
   activeKeys,
   type Consumer,
@@ -8,10 +12,6 @@ import {
   type KeyId,
   keyStateAt,
 } from '../consumers/consumer.ts';
-import { crc32 } from 'node:zlib';
-import { sha256 } from '#shared/crypto/hash.ts';
-import { Secret } from '#shared/crypto/secret.ts';
-import { base62OfUint32, randomBase62 } from '#shared/ids.ts';
 
 // tpk_<12 key id>_<32 secret><6 checksum>: `_` is the only separator, so that a double click
 // selects all of it. The checksum lets a typing mistake be refused without asking the store.

@@ -7,9 +7,9 @@ import {
 } from '../consumers/stored-consumers.ts';
 import {
   type ConsumerWithKey,
+  findKey,
   type IssuedKey,
   issueKey,
-  findKey,
   parseOverlap,
   planRotation,
   refuseTooManyKeys,

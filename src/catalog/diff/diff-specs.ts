@@ -1,23 +1,23 @@
-import { isRecord, parseOwnJson, lookUp } from '#shared/text/json.ts';
+import { isRecord, lookUp, parseOwnJson } from '#shared/text/json.ts';
 import {
-  type Changes,
-  differences,
-  orderChanges,
-  toChange,
   type AreAlike,
   type Change,
+  type Changes,
   type Difference,
+  differences,
   type Impact,
+  orderChanges,
   pointerOf,
+  toChange,
 } from './changes.ts';
 import {
   type At,
   type Comparison,
   type Document,
   isSamePlace,
+  type Part,
   sidesOf,
   type Verdict,
-  type Part,
 } from './openapi/comparison.ts';
 import { partsOf } from './openapi/operation-parts.ts';
 import { settleSchemas } from './openapi/schema-rules.ts';

@@ -1,7 +1,7 @@
 /** Brings one draft to the target, or says what that would do. */
 import { isTrackportError } from '#shared/errors.ts';
 import { baselineOf, findingsOfBreaking, judgeBreaking, remarkOn } from '../compatibility.ts';
-import type { SpecDiffer, SpecChecker } from '../spec/spec-jobs.ts';
+import type { SpecChecker, SpecDiffer } from '../spec/spec-jobs.ts';
 import { type Finding, foldId, type Lifecycle } from '../version/artifact.ts';
 import type { Candidate } from '../version/version-order.ts';
 import { requireType } from '../version/content-check.ts';

@@ -1,12 +1,13 @@
 import { isTrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import { foldId } from '../version/artifact.ts';
+import { specKindOf } from '../spec/places.ts';
 import { fingerprintOf, type ImportTarget, TargetFailure } from './import-target.ts';
 import {
   faultsOf,
+  type ImportFinding,
   locateIn,
   type LocatePointer,
-  type ImportFinding,
   placeFindings,
   toFailure,
 } from './import-finding.ts';
@@ -27,7 +28,6 @@ import {
   parseDocument,
   parseImportFile,
 } from './import-file.ts';
-import { specKindOf } from '../spec/places.ts';
 
 export type ImportResult = {
   file: string;

@@ -1,12 +1,5 @@
 /** Findings of an import, with the places of the file that they are about. */
 import {
-  type FieldProblem,
-  isTrackportError,
-  systemCodeOf,
-  type TrackportError,
-} from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
-import {
   type Document,
   isAlias,
   isMap,
@@ -17,6 +10,13 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml';
+import {
+  type FieldProblem,
+  isTrackportError,
+  systemCodeOf,
+  type TrackportError,
+} from '#shared/errors.ts';
+import { errorFields } from '#shared/log.ts';
 import { unescapeFragment } from '#shared/text/json.ts';
 import { memoize } from '#shared/caching.ts';
 import { parseYaml, placeAt, readYaml, type TextPlace } from '#shared/text/yaml.ts';

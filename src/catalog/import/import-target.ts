@@ -1,7 +1,7 @@
 import type { Secret } from '#shared/crypto/secret.ts';
 import {
-  type Finding,
   type Content,
+  type Finding,
   foldId,
   isComputedCount,
   type Lifecycle,

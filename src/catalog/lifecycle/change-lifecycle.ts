@@ -14,13 +14,13 @@ import {
 import { readView } from '../version/version-view.ts';
 import { readersLately } from '../usage.ts';
 import {
-  type ArtifactRow,
   appendChange,
+  type ArtifactRow,
   lockArtifact,
   moveVersion,
   refreshListed,
-  storeResponse,
   type StoredView,
+  storeResponse,
 } from '../version/store-version.ts';
 import { isReadable } from '../version/version-order.ts';
 import { isBeforeSunset, refuseTransition, transit, type Transition } from './transitions.ts';

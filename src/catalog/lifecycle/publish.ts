@@ -1,9 +1,9 @@
 import type { Database } from '#shared/database.ts';
 import { TrackportError } from '#shared/errors.ts';
 import {
+  type BaselineComparison,
   baselineOf,
   compareToBaseline,
-  type BaselineComparison,
   findingsOfBreaking,
   NOT_COMPARED,
 } from '../compatibility.ts';
@@ -26,8 +26,8 @@ import {
   appendChange,
   lockArtifact,
   moveVersion,
-  storeResponse,
   type StoredView,
+  storeResponse,
 } from '../version/store-version.ts';
 import { requireTransition, transit } from './transitions.ts';
 

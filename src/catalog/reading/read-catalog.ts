@@ -6,32 +6,32 @@ import { refuse, TrackportError } from '#shared/errors.ts';
 import {
   type Listed,
   type Page,
+  type PageRange,
   type PageRequest,
   readPage,
-  type PageRange,
 } from '#shared/pagination/page.ts';
 import type { JobOwner } from '../spec/spec-jobs.ts';
 import type { SpecFormat } from '../spec/spec-text.ts';
 import {
   foldId,
   type ListedVersion,
+  type VersionRecord,
   type VersionRef,
   type VersionView,
-  type VersionRecord,
 } from '../version/artifact.ts';
 import type { Catalog, Reader } from '../index.ts';
 import {
   auditSubject,
   findArtifact,
-  refuseUnknown,
   IN_GROUP,
   LISTED_COLUMNS,
   OF_ARTIFACT,
+  refuseUnknown,
   VERSIONS,
 } from '../version/read-version.ts';
 import { readView } from '../version/version-view.ts';
-import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
 import { orderOf } from '../version/version-order.ts';
+import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
 import type { ListedRow, Range, SearchVersions } from './search.ts';
 
 /** Filters of the catalog's list, called as their parameters. All of them must hold. */

@@ -1,9 +1,9 @@
 /** Specs as people write and read them: JSON or YAML. */
+import { Document, type ScalarTag, visit } from 'yaml';
 import { TrackportError } from '#shared/errors.ts';
-import { isRecord, parseJsonText, rawNumber, isRawNumber } from '#shared/text/json.ts';
+import { isRawNumber, isRecord, parseJsonText, rawNumber } from '#shared/text/json.ts';
 import { readYaml, renderYamlFault } from '#shared/text/yaml.ts';
 import { SPEC_DEPTH_MAX, specJsonRules } from '../version/artifact.ts';
-import { Document, type ScalarTag, visit } from 'yaml';
 
 /** `readSpecText`, wherever it runs. */
 export type ReadSpecText = (text: string, signal?: AbortSignal) => Promise<string>;

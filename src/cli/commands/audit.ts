@@ -1,12 +1,12 @@
 import type { AuditEntryOut, AuditFilter } from '#access/audit.ts';
 import { auditActions } from '#shared/audit.ts';
 import {
+  instantOption,
+  numberOption,
   printJson,
   type Register,
   type Task,
   UsageError,
-  instantOption,
-  numberOption,
 } from '../command.ts';
 import { withAccess } from '../with-store.ts';
 import { NONE, printable, renderTable } from '../table.ts';

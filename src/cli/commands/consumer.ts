@@ -12,15 +12,15 @@ import type { ConsumerWithKey } from '#access/keys/key-rules.ts';
 import type { GrantInput } from '#access/grant.ts';
 import {
   confirm,
+  durationOption,
+  expiresOption,
+  numberOption,
   printJson,
   readAll,
   type Register,
   type RunContext,
   type Task,
   UsageError,
-  durationOption,
-  expiresOption,
-  numberOption,
 } from '../command.ts';
 import { withAccess } from '../with-store.ts';
 import { printable } from '../table.ts';

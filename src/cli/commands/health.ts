@@ -5,10 +5,10 @@ import { systemCodeOf } from '#shared/errors.ts';
 import {
   CommandFailure,
   type ConfigOptions,
+  durationOption,
   printJson,
   type Register,
   UsageError,
-  durationOption,
 } from '../command.ts';
 
 const RESPONSE_MS_MAX = 3 * SECOND;

@@ -11,16 +11,16 @@ import { type Outcome, outcomes, receiptStatuses } from '#partners/receipts/rece
 import { eventOutcomes, notReplayed, receiptStates } from '#shared/outcomes/events.ts';
 import { createReceipts, type Receipts } from '#partners/receipts/receipts.ts';
 import {
+  instantOption,
+  numberOption,
   printJson,
   type Register,
   type Task,
   UsageError,
-  instantOption,
-  numberOption,
 } from '../command.ts';
 import { withStore } from '../with-store.ts';
-import { registerVerify } from './verify.ts';
 import { NONE, printable, renderFacts, renderStanding, renderTable } from '../table.ts';
+import { registerVerify } from './verify.ts';
 import { importReceipts } from './receipt-import.ts';
 
 type FilterOptions = Partial<

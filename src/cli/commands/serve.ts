@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { type Clock, MINUTE } from '#shared/clock.ts';
 import { IS_CHECKOUT, PROGRAM_COMMAND } from '#shared/program.ts';
 import {
+  type ConfigOptions,
   durationOption,
   numberOption,
-  type ConfigOptions,
   type Register,
   type RunContext,
   UsageError,

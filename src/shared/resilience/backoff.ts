@@ -1,5 +1,5 @@
 /** Waits after failures, and a breaker that goes by them. */
-import { SECOND, type Clock } from '../clock.ts';
+import { type Clock, SECOND } from '../clock.ts';
 import { isTrackportError } from '../errors.ts';
 
 /** The waits after the first, second, … failure in a row, in milliseconds. */

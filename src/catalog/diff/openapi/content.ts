@@ -1,15 +1,15 @@
 /** Ways in which a value is written: its schemas by media type, and the style of a parameter. */
+import { isRecord } from '#shared/text/json.ts';
 import {
+  type At,
   type Document,
   type Entry,
-  type Part,
-  type Way,
-  type At,
   entryOf,
   membersOf,
+  type Part,
   PROMISED,
+  type Way,
 } from './comparison.ts';
-import { isRecord } from '#shared/text/json.ts';
 import { shapeOf } from './schema-shape.ts';
 
 /** The schemas of a `content` by media type, else the one schema that stands there, or is the value itself. */

@@ -1,15 +1,15 @@
 import { isRecord } from '#shared/text/json.ts';
 import {
+  type At,
   type Direction,
   type Document,
   type Entry,
   entryOf,
   listOf,
   membersOf,
-  resolve,
   type Part,
   PROMISED,
-  type At,
+  resolve,
 } from './comparison.ts';
 import { contentOf, styleOf } from './content.ts';
 

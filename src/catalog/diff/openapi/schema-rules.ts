@@ -1,14 +1,14 @@
 import {
+  type Breakage,
   type Comparison,
   type Entry,
   isSamePlace,
   type Pair,
   type Shape,
+  type Shapes,
   sidesOf,
   type Verdict,
   wholeOf,
-  type Breakage,
-  type Shapes,
 } from './comparison.ts';
 import { concerns, keyOfEntry, shapeOf, wholeVariants } from './schema-shape.ts';
 import { discriminated, variants } from './variant-rules.ts';

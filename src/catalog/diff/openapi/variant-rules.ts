@@ -1,13 +1,13 @@
 /** Rules of alternatives: `oneOf`, `anyOf`, and what tells them apart. */
 import { isRecord } from '#shared/text/json.ts';
 import {
+  type Breakage,
   type Entry,
   membersOf,
   type Pair,
   type Shape,
-  wholeOf,
-  type Breakage,
   type Shapes,
+  wholeOf,
 } from './comparison.ts';
 import { hasValues, kindsOf, shapeOf, textOfValue, valuesOf } from './schema-shape.ts';
 

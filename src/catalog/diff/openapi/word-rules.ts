@@ -1,6 +1,6 @@
-import { describeDifference } from '../changes.ts';
 import { isRecord } from '#shared/text/json.ts';
-import { type Shape, wholeOf, type Breakage, type Shapes } from './comparison.ts';
+import { describeDifference } from '../changes.ts';
+import { type Breakage, type Shape, type Shapes, wholeOf } from './comparison.ts';
 import { concerns, hasValues, listsNull, textOfValue, valuesOf } from './schema-shape.ts';
 
 /** `{ "type": "string" }` → `{ "type": "integer" }`, or null that is not taken any more, or given from now on. */

@@ -1,5 +1,5 @@
 /** Checks documents by a published schema, and says of each fault what was most likely meant. */
-import type { Ajv, Options, ErrorObject } from 'ajv';
+import type { Ajv, ErrorObject, Options } from 'ajv';
 import addFormats from 'ajv-formats';
 import { isRecord } from '#shared/text/json.ts';
 

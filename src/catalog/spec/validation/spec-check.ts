@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import { packageUrl } from '#shared/program.ts';
-import { isRecord, decodePercent, escapePointer, valueAt } from '#shared/text/json.ts';
+import { decodePercent, escapePointer, isRecord, valueAt } from '#shared/text/json.ts';
 import { type Finding, FINDINGS_MAX, fragmentOf } from '../../version/artifact.ts';
-import { type SpecKind, specKindOf, kindBelow, type PlaceKind } from '../places.ts';
+import { kindBelow, type PlaceKind, type SpecKind, specKindOf } from '../places.ts';
 import { checkBy, type SchemaCheck, type SchemaError } from './schema-check.ts';
 import { loadOpenApiCheck } from './openapi-schema.ts';
 

@@ -1,5 +1,6 @@
+import path from 'node:path';
 import type { Command } from 'commander';
-import type { SpecChecks, ImportOutcome } from '#catalog/import/import-draft.ts';
+import type { ImportOutcome, SpecChecks } from '#catalog/import/import-draft.ts';
 import { importFiles, type ImportReport, type ImportResult } from '#catalog/import/import-files.ts';
 import {
   type ImportServer,
@@ -8,16 +9,18 @@ import {
   type TokenSource,
 } from '#catalog/import/import-target.ts';
 import type { Clock } from '#shared/clock.ts';
+import type { ImportFinding } from '#catalog/import/import-finding.ts';
 import {
   CommandFailure,
   type ConfigOptions,
+  printJson,
   type Register,
   type RunContext,
   type Terminal,
   UsageError,
-  printJson,
 } from '../../command.ts';
 import { createProgress } from '../../progress.ts';
+import { printable, renderTable, renderWord } from '../../table.ts';
 import { createServerTarget } from './server-target.ts';
 import {
   bundleFile,
@@ -33,9 +36,6 @@ import {
   readImportSettings,
   readServer,
 } from './import-options.ts';
-import path from 'node:path';
-import type { ImportFinding } from '#catalog/import/import-finding.ts';
-import { printable, renderTable, renderWord } from '../../table.ts';
 
 /** Adds `catalog import`. */
 export const registerCatalog: Register = (parent, context) => {

@@ -12,7 +12,7 @@ import {
 import type { ImportedDraft } from '#catalog/import/import-file.ts';
 import { checkDraft } from '#catalog/version/content-check.ts';
 import { isTrackportError, type TrackportError, validationFailed } from '#shared/errors.ts';
-import type { Content, Lifecycle, Finding } from '#catalog/version/artifact.ts';
+import type { Content, Finding, Lifecycle } from '#catalog/version/artifact.ts';
 import type { Candidate } from '#catalog/version/version-order.ts';
 import { readSpecBody, type SpecBody } from '#catalog/spec/spec-body.ts';
 import { artifactOut } from '#catalog/version/version-out.ts';
