@@ -2,7 +2,6 @@ import type { KeyObject } from 'node:crypto';
 import type { TrackerTime } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
-import { foldLabel } from '#shared/text/labels.ts';
 import type { ClaimView } from './claims/claim-view.ts';
 import type { DirectoryFiller } from './directory/fill-directory.ts';
 import { type InstanceChange, type InstanceChanges, toInstanceChange } from './instance-changes.ts';
@@ -85,8 +84,7 @@ export function createLeads(options: LeadsOptions): Leads {
       leadCache: cache,
       claimView,
       cursors,
-      approvedLabel: rules.approvedLabel,
-      deletedLabel: () => foldLabel(rules.deletedLabel),
+      rules,
       instanceChanges,
     },
     Math.floor(cacheBytesMax * PAGES_SHARE),

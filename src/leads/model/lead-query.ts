@@ -11,6 +11,7 @@ import {
 } from '#shared/pagination/page.ts';
 import { carriesAll, foldLabels } from '#shared/text/labels.ts';
 import type { IssueQuery, ListedIssue } from '../lead-tracker.ts';
+import type { LeadRules } from './lead.ts';
 
 type LeadState = 'open' | 'closed' | 'all';
 
@@ -76,11 +77,12 @@ const CURSOR_KIND = 'leads/2';
 
 /** @throws {invalid-cursor} */
 export function prepareQuery(
-  { cursors, approvedLabel }: { cursors: CursorSealer; approvedLabel: string },
+  { cursors, rules }: { cursors: CursorSealer; rules: Pick<LeadRules, 'approvedLabel'> },
   query: LeadListQuery,
   visibility: Visibility,
 ): PreparedQuery {
   const { cursor, limit } = query;
+  const { approvedLabel } = rules;
   const list = { kind: CURSOR_KIND, binding: bindingOf(visibility, approvedLabel) };
   const start = startPage(cursors, list, { cursor, filter: filtersOf(query) });
   const { filter: filters, position } = start;

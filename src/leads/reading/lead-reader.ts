@@ -3,7 +3,7 @@ import { OVERHEAD_BYTES } from '#shared/caching.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type CursorSealer, paginationOf, sealPage } from '#shared/pagination/page.ts';
-import { carriesAll } from '#shared/text/labels.ts';
+import { carriesAll, foldLabel } from '#shared/text/labels.ts';
 import type { Claims, ClaimView } from '../claims/claim-view.ts';
 import type { InstanceChanges } from '../instance-changes.ts';
 import { type Lead, LEAD_ID, type LeadList } from '../model/lead-out.ts';
@@ -15,7 +15,7 @@ import {
   toFilter,
   type Visibility,
 } from '../model/lead-query.ts';
-import { textLength } from '../model/lead.ts';
+import { type LeadRules, textLength } from '../model/lead.ts';
 import { type CacheResult, ttlMsOf } from './confirmed-cache.ts';
 import type { LeadCache, LeadLookUp } from './lead-cache.ts';
 import type { CachedLead, SeenPage, UpstreamPage } from './upstream-page.ts';
@@ -55,9 +55,7 @@ type LeadSource = {
   pageCache: PageCache;
   claimView: ClaimView;
   cursors: CursorSealer;
-  approvedLabel: string;
-  /** Folded: a lead that carries it is never shown. */
-  deletedLabel: () => string;
+  rules: Pick<LeadRules, 'approvedLabel' | 'deletedLabel'>;
   /** An instance that may have missed something looks before it responds. */
   instanceChanges: Pick<InstanceChanges, 'isCurrent' | 'becomeCurrent'>;
 };
@@ -94,7 +92,7 @@ function readLeadPage(
   claims: Claims,
   query: PreparedQuery,
 ): LeadResponse<LeadList> | Promise<LeadResponse<LeadList>> {
-  const deletedLabel = source.deletedLabel();
+  const deletedLabel = foldLabel(source.rules.deletedLabel);
   const known = source.pageCache.find(query.key, { claims, deletedLabel });
   return known
     ? toResponse(source, known.list, known.parts)
@@ -184,14 +182,14 @@ function respond(
 }
 
 function isShown(
-  { leadCache, approvedLabel, deletedLabel }: LeadSource,
+  { leadCache, rules }: LeadSource,
   found: CachedLead,
   visibility: Visibility,
 ): boolean {
-  const without = deletedLabel();
+  const without = foldLabel(rules.deletedLabel);
   if (visibility.labels.length === 0 && leadCache.isCurrent(found))
     return !carriesAll(found.issue, [without]);
-  const filter = { ...toFilter({ state: 'all' }, visibility, approvedLabel), without };
+  const filter = { ...toFilter({ state: 'all' }, visibility, rules.approvedLabel), without };
   return matchesFilter(found.issue, filter) && leadCache.stillMatches(found, filter);
 }
 
