@@ -62,7 +62,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'store',
-    summary: 'copy a stopped store to the other engine, or go on where its key is lost',
+    summary: 'copy a stopped store to PostgreSQL, or go on where its key is lost',
     load: async () => (await import('./commands/store.ts')).registerStore,
   },
   {
