@@ -156,6 +156,7 @@ export async function applyMigrations(
   const done: Migration[] = [];
   for (const migration of state.pending)
     if (await database.transaction((tx) => applyOne(tx, migration))) done.push(migration);
+  if (state.applied.length === 0 && done.length > 0) log.info({}, 'a new store was made');
   return done;
 }
 

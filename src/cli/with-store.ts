@@ -5,13 +5,19 @@ import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
 import type { Task } from './command.ts';
 
+type Opening = {
+  /** The command makes the store where there is none. Default: false. */
+  mayBeNew?: boolean;
+};
+
 /** Lets `work` have the store. */
 export async function withStore<T>(
   { config, clock }: Task,
   work: (store: Store) => Promise<T>,
+  { mayBeNew = false }: Opening = {},
 ): Promise<T> {
   const { openStore } = await import('#compose/store.ts');
-  const store = await openStore({ config, clock, log: silentLog });
+  const store = await openStore({ config, clock, log: silentLog, mustExist: !mayBeNew });
   try {
     return await work(store);
   } finally {
@@ -20,10 +26,17 @@ export async function withStore<T>(
 }
 
 /** Lets `work` have the consumers and the audit log in the store. */
-export function withAccess<T>(task: Task, work: (access: Access) => Promise<T>): Promise<T> {
+export function withAccess<T>(
+  task: Task,
+  work: (access: Access) => Promise<T>,
+  opening?: Opening,
+): Promise<T> {
   const { config, clock } = task;
   const limitPerMinute = () => config.consumers.limitPerMinute;
-  return withStore(task, ({ database: db, cursors }) =>
-    work(createAccess({ db, cursors, newId: newUuid, clock, log: silentLog, limitPerMinute })),
+  return withStore(
+    task,
+    ({ database: db, cursors }) =>
+      work(createAccess({ db, cursors, newId: newUuid, clock, log: silentLog, limitPerMinute })),
+    opening,
   );
 }

@@ -21,6 +21,15 @@ export class StartError extends Error {
   }
 }
 
+/** Nobody has made the store. One that is made in place of another, whose disk is away, knows of no deletion. */
+export class StoreMissing extends StartError {
+  constructor(address: StoreAddress) {
+    super(
+      `There is no store ${storeName(address)}. \`trackport serve\` or \`trackport migrate\` makes one; if it was there before, bring it back: a new one knows of no deletion.`,
+    );
+  }
+}
+
 /** Option or key that a person changes to have another port. */
 export type PortSetter = '--port' | 'server.opsPort';
 

@@ -1,5 +1,6 @@
 /** Opens the store of either engine. A driver is loaded where it is needed. */
 import type { KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import type { ServerInfo } from '#adapters/postgres/server.ts';
 import {
   applyMigrations,
@@ -25,7 +26,7 @@ import { type Database, unavailable } from '#shared/database.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createCursorSealer, type CursorSealer } from '#shared/pagination/page.ts';
 import { agreeOnKey, isKeyOf } from './secret-key.ts';
-import { storeError } from './start-error.ts';
+import { storeError, StoreMissing } from './start-error.ts';
 
 /** A store that is open and has the newest schema. */
 type Engine = {
@@ -70,6 +71,8 @@ type Opening = {
   config: StoreConfig;
   clock: Clock;
   log: Log;
+  /** Refuse a store that nobody has made yet in place of making it. Default: make it. */
+  mustExist?: boolean;
 };
 
 export type ServiceOpening = Opening & {
@@ -78,7 +81,10 @@ export type ServiceOpening = Opening & {
   stopping?: AbortSignal | undefined;
 };
 
-/** Opens the store and brings it to the newest schema. @throws {StartError} @throws {ConfigError} it is of another `secretKey` */
+/**
+ * Opens the store and brings it to the newest schema.
+ * @throws {StartError} @throws {StoreMissing} it must exist @throws {ConfigError} it is of another `secretKey`
+ */
 export function openStore(opening: Opening): Promise<Store> {
   return openBy(opening, (path) => openSqlite(path, opening));
 }
@@ -134,7 +140,8 @@ export function createStore(
   };
 }
 
-async function openPostgres(url: string, { clock, log }: Opening): Promise<Engine> {
+async function openPostgres(url: string, opening: Opening): Promise<Engine> {
+  const { config, clock, log } = opening;
   const { openDatabase } = await import('#adapters/postgres/database.ts');
   const { migrate } = await import('#adapters/postgres/server.ts');
   const { readServerInfo } = await import('#adapters/postgres/server.ts');
@@ -142,6 +149,8 @@ async function openPostgres(url: string, { clock, log }: Opening): Promise<Engin
   const database = openDatabase({ url });
   try {
     await database.refuseSharedConnections();
+    if (opening.mustExist && (await readApplied(database)).length === 0)
+      throw new StoreMissing(config.store.url);
     const migrated = await migrate({ database, log });
     return {
       database,
@@ -161,6 +170,7 @@ async function openPostgres(url: string, { clock, log }: Opening): Promise<Engin
 
 async function openSqlite(path: string, opening: Opening): Promise<Engine> {
   const { openDatabase, refuseOtherFile } = await import('#adapters/sqlite/database.ts');
+  if (opening.mustExist && !existsSync(path)) throw new StoreMissing(opening.config.store.url);
   await refuseOtherFile(path);
   const migrated = await migrateFile(path, opening);
   return toSqliteEngine(openDatabase({ path }), migrated);

@@ -22,7 +22,7 @@ import { createTracker, type Tracker } from '#compose/tracker.ts';
 import { checkForm } from './check-form.ts';
 import { checkTracker, explainFailure } from './check-tracker.ts';
 import { checkWebhook } from './check-webhook.ts';
-import { StartError } from '#compose/start-error.ts';
+import { StartError, StoreMissing } from '#compose/start-error.ts';
 import { openStore, type Store } from '#compose/store.ts';
 import type { ServerInfo } from '#adapters/postgres/server.ts';
 
@@ -141,6 +141,8 @@ type StoreReport = {
   hasServed: boolean;
 };
 
+const NO_STORE =
+  'There is none yet: the first start makes it. If there was one, bring it back before: a new one knows of no deletion.';
 const KEY_FIX =
   'Put the former secretKey back; if it is lost, `trackport store rekey` says what is lost with it.';
 
@@ -152,7 +154,9 @@ async function checkStore(config: Config, clock: Clock): Promise<StoreReport> {
     hasServed: true,
   });
   try {
-    const store = await openStore({ config, clock, log: silentLog });
+    // A database is there before its first start, and so are settings of its server that have to be mended before.
+    const mustExist = config.store.url.engine === 'sqlite';
+    const store = await openStore({ config, clock, log: silentLog, mustExist });
     try {
       await store.writes.checkRoom();
       const detail = `Can be read and written.${secretKeyRemark(config)}`;
@@ -169,6 +173,12 @@ async function checkStore(config: Config, clock: Clock): Promise<StoreReport> {
     const fix = `Mend that. Another ${what} in store.url is another store, which knows of no deletion.`;
     if (error instanceof ConfigError)
       return unreadable(failed('secret key', 'The store was filled with another.', KEY_FIX));
+    if (error instanceof StoreMissing)
+      return {
+        findings: [ok('store', NO_STORE)],
+        traffic: [],
+        hasServed: false,
+      };
     if (error instanceof StartError) return unreadable(failed('store', error.message, fix));
     if (!isTrackportError(error)) throw error;
     return unreadable(failed('store', error.detail ?? error.code, fix));

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readMigrations } from '#adapters/migrations.ts';
+import { applyMigrations, readMigrations, shippedMigrations } from '#adapters/migrations.ts';
+import { openDatabase } from '#adapters/sqlite/database.ts';
+import { silentLog } from '#shared/log.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 describe('reading migrations', () => {
@@ -23,4 +25,14 @@ describe('reading migrations', () => {
     writeFileSync(path.join(directory, 'schema.sql'), '');
     expect(readMigrations(directory)).toEqual([]);
   });
+});
+
+test('a store that is new is told of, once', async () => {
+  const told: string[] = [];
+  const log = { ...silentLog, info: (_fields: object, text: string) => void told.push(text) };
+  const database = openDatabase({ path: path.join(temporaryFolder(), 'new.db') });
+  for (let start = 1; start <= 2; start += 1)
+    await applyMigrations({ database, log }, shippedMigrations('sqlite'));
+  await database.close();
+  expect(told).toEqual(['a new store was made']);
 });

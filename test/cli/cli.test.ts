@@ -1,4 +1,5 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commands } from '#cli/cli.ts';
@@ -9,11 +10,14 @@ import { systemClock } from '#shared/clock.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
 import { runCommand } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { emptyPostgres, onServer } from '../support/postgres/database.ts';
 
 const environment = {
   TRACKPORT_TRACKER_REPOSITORY: 'acme/leads',
   TRACKPORT_TRACKER_AUTH_TOKEN: 't',
 };
+
+const KEY = randomBytes(32).toString('base64');
 
 /** Of a command line on a configuration that names no file. */
 function terminal(variables: Environment = environment) {
@@ -124,9 +128,38 @@ describe('the store', () => {
   test('is closed when the work fails', async () => {
     const { store, file } = configured();
     const { run } = terminal();
+    await run('migrate', '--config', file);
     await expect(run('claim', 'show', '12', '--config', file)).rejects.toThrow('not claimed');
     expect(existsSync(store)).toBe(true);
     expect(existsSync(`${store}-wal`)).toBe(false);
+  });
+
+  const looks = [
+    ['claim', 'list'],
+    ['receipt', 'list'],
+    ['consumer', 'list'],
+    ['audit', 'list'],
+    ['claim', 'release', '12'],
+  ];
+  test.each(looks)('is not made by %s %s', async (...command) => {
+    const { store, file } = configured();
+    const said = /^There is no store .*trackport\.db\. `trackport serve` or/;
+    await expect(terminal().run(...command, '--config', file)).rejects.toThrow(said);
+    expect(readdirSync(path.dirname(store))).toEqual([path.basename(file)]);
+  });
+
+  test('is not made in a database of PostgreSQL either', async () => {
+    const { url } = await emptyPostgres();
+    const { run } = terminal({
+      ...environment,
+      TRACKPORT_STORE_URL: url,
+      TRACKPORT_SECRET_KEY: KEY,
+    });
+    await expect(run('claim', 'list')).rejects.toThrow(/^There is no store postgres:/);
+    const tables = "SELECT 1 FROM pg_tables WHERE schemaname = 'public'";
+    expect(await onServer(url, tables)).toEqual([]);
+    await run('migrate');
+    await run('claim', 'list');
   });
 
   test('is not opened with a configuration that has problems', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import nock from 'nock';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -73,9 +73,11 @@ test('a service that will work gets ok for everything', async () => {
   tracker.addWebhook(`${receiver}/api/v1/webhooks/github`, SECRET);
   await tracker.hooks.settled();
 
-  const store = { url: `sqlite:${path.join(temporaryFolder(), 'new.db')}` };
+  const folder = temporaryFolder();
+  const store = { url: `sqlite:${path.join(folder, 'new.db')}` };
 
   const findings = await examine(settingsFor(tracker, { server: { publicUrl: receiver }, store }));
+  expect(readdirSync(folder)).toEqual([]); // a start makes the store
 
   expect(findings.map(({ subject, state }) => `${state} ${subject}`)).toEqual([
     'ok configuration',

@@ -12,7 +12,7 @@ const codesByDetail: Record<string, string> = {
   'The store is damaged.': 'SQLITE_CORRUPT',
   'The store is not a database of Trackport.': 'SQLITE_NOTADB',
   'The store cannot be opened.':
-    'SQLITE_CANTOPEN SQLITE_PERM SQLITE_AUTH EACCES EPERM EEXIST ENOENT ENOTDIR EISDIR EMFILE ENFILE',
+    'SQLITE_CANTOPEN SQLITE_PERM SQLITE_AUTH EACCES EPERM EEXIST ENOENT ENOTDIR ELOOP EISDIR EMFILE ENFILE',
 };
 
 /**

@@ -53,8 +53,11 @@ function registerCreate(parent: Command, action: Action): void {
           ...(expires !== undefined && { expiresInMs: expiresOption(expires, task.clock.now()) }),
           ...(limit !== undefined && { limitPerMinute: numberOption('--limit', limit) }),
         };
-        await withAccess(task, async ({ consumers }) =>
-          printCreated(task, await consumers.create(input, originOf(task))),
+        await withAccess(
+          task,
+          async ({ consumers }) =>
+            printCreated(task, await consumers.create(input, originOf(task))),
+          { mayBeNew: true },
         );
       }),
     );

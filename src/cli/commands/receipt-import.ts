@@ -20,7 +20,9 @@ type ImportOptions = { partner: string; path: string; dryRun?: true };
 export async function importReceipts(task: Task<ImportOptions>): Promise<void> {
   const { openImporter } = await import('#compose/receipt-import.ts');
   const { config, clock } = task;
-  await withStore(task, (store) => importBy(openImporter({ store, config, clock }), task));
+  await withStore(task, (store) => importBy(openImporter({ store, config, clock }), task), {
+    mayBeNew: true,
+  });
 }
 
 async function importBy(importer: ReceiptImporter, task: Task<ImportOptions>): Promise<void> {

@@ -20,10 +20,11 @@ export const registerMigrate: Register = (command, { action }) => {
   command.action(
     action(async (task) => {
       const { terminal, isJson } = task;
-      const found = await withStore(task, async ({ migrated, readApplied }) => ({
-        migrated,
-        all: await readApplied(),
-      }));
+      const found = await withStore(
+        task,
+        async ({ migrated, readApplied }) => ({ migrated, all: await readApplied() }),
+        { mayBeNew: true },
+      );
       const applied = found.migrated.map(({ name }) => name);
       const present = found.all.map(({ name }) => name);
       if (isJson) printJson(terminal, { applied, present });

@@ -89,6 +89,7 @@ test('a wrong command line exits 2 and points to the help', async () => {
 test('with --json every failure is one JSON document on standard error', async () => {
   const store = path.join(temporaryFolder(), 'trackport.db');
   const config = configFile({ tracker, store: { url: `sqlite:${store}` } });
+  expect(await runHere(['migrate', '--config', config])).toMatchObject({ code: 0 });
   const failed = async (...args: string[]) => {
     const { code, stdout, stderr } = await runHere(args);
     expect(stdout).toBe('');

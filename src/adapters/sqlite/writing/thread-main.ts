@@ -45,7 +45,7 @@ function createCheckpoint(connection: Connection, log: string): () => void {
   let bytesMax = LOG_BYTES;
   return () => {
     commits += 1;
-    const bytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+    const bytes = sizeOf(log);
     if ((commits < LOG_COMMITS && bytes <= bytesMax) || connection.handle.inTransaction) return;
     commits = 0;
     bytesMax = bytes + LOG_BYTES;
@@ -56,6 +56,15 @@ function createCheckpoint(connection: Connection, log: string): () => void {
       if (isDiskFailure(error)) throw error; // else it is tried again
     }
   };
+}
+
+/** The file is open, and is written to wherever it is now: where it cannot be looked at, the commits are counted alone. */
+function sizeOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch {
+    return 0;
+  }
 }
 
 export const connection = openForRequests(workerData as { path: string });

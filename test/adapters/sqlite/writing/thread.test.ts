@@ -1,4 +1,5 @@
-import { readFileSync, renameSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openThreadedDatabase, type SqliteDatabase } from '#adapters/sqlite/database.ts';
@@ -162,6 +163,23 @@ describe('what fails in the thread', () => {
     });
     renameSync(`${path}.away`, path);
     await receipts.accept(deletionOf(1));
+  });
+
+  test('because its folder cannot be entered is told, too, until it can', async () => {
+    const { database, crashes } = await disturbedDatabase();
+    const { receipts, path } = await setUp(database);
+    const folder = dirname(path);
+    renameSync(folder, `${folder}.away`);
+    symlinkSync(folder, folder); // root enters every folder, and no loop
+    await expect(receipts.accept(deletionOf(1))).rejects.toMatchObject({
+      code: 'store-unavailable',
+      retryAfterSeconds: 1,
+    });
+    rmSync(folder);
+    renameSync(`${folder}.away`, folder);
+    await receipts.accept(deletionOf(1));
+    await database.close();
+    expect(crashes).toEqual([]);
   });
 
   test('at its start is a crash', async () => {
