@@ -119,10 +119,12 @@ function namesIn(cause: unknown): string {
 
 function remedyOf(code: string | undefined): string {
   if (code === undefined) return '';
-  if (/FULL|ENOSPC|EDQUOT/.test(code)) return ' Free some space on its disk.';
-  if (/READONLY|EROFS/.test(code)) return ' Make the file and its folder writable for this user.';
+  // SQLITE_IOERR_SHMSIZE: there is no room for the index of the log, which a start makes.
+  if (/FULL|SHMSIZE|ENOSPC|EDQUOT/.test(code)) return ' Free some space on its disk.';
+  if (/READONLY|EROFS/.test(code))
+    return ' Make the file and its folder writable for this user; where the disk was mounted read-only, see why first.';
   if (/NOTADB|CORRUPT/.test(code)) return ' Restore a backup, or name another file in store.url.';
   if (/IOERR|EIO/.test(code)) return ' See the log of this machine’s kernel, and mend the disk.';
   if (/BUSY|LOCKED/.test(code)) return ' Try again when the other process is done.';
-  return ' Its folder must exist or be creatable, and be writable for this user; or name another file in store.url.';
+  return ' Its folder must exist or be creatable, and it and the files of the store in it be writable for this user; or name another file in store.url.';
 }

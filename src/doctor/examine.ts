@@ -14,7 +14,7 @@ import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#config/reload.ts';
 import { failed, type Finding, ok, warning } from './finding.ts';
 import { formatDuration } from '#shared/text/units.ts';
-import { ConfigError } from '#config/problems.ts';
+import { ConfigError, renderProblem } from '#config/problems.ts';
 import { secretKeyPath } from '#compose/secret-key.ts';
 import { readHeard, silentSince } from '#partners/silence.ts';
 import { readTraffic, type TrafficCount } from '#partners/traffic.ts';
@@ -141,10 +141,11 @@ type StoreReport = {
   hasServed: boolean;
 };
 
+const KEY_FIX = 'Mend that, or put the former key back: nothing is lost then.';
+const STORE_FIX =
+  'Mend that. Where a new store is the way, too, it knows of no deletion of this one: docs/upgrade.md.';
 const NO_STORE =
   'There is none yet: the first start makes it. If there was one, bring it back before: a new one knows of no deletion.';
-const KEY_FIX =
-  'Put the former secretKey back; if it is lost, `trackport store rekey` says what is lost with it.';
 
 /** Reads and writes the store, which has to be filled with the key that is configured. */
 async function checkStore(config: Config, clock: Clock): Promise<StoreReport> {
@@ -169,19 +170,17 @@ async function checkStore(config: Config, clock: Clock): Promise<StoreReport> {
       await store.close();
     }
   } catch (error) {
-    const what = config.store.url.engine === 'sqlite' ? 'file' : 'database';
-    const fix = `Mend that. Another ${what} in store.url is another store, which knows of no deletion.`;
     if (error instanceof ConfigError)
-      return unreadable(failed('secret key', 'The store was filled with another.', KEY_FIX));
+      return unreadable(failed('secret key', error.problems.map(renderProblem).join(' '), KEY_FIX));
     if (error instanceof StoreMissing)
       return {
         findings: [ok('store', NO_STORE)],
         traffic: [],
         hasServed: false,
       };
-    if (error instanceof StartError) return unreadable(failed('store', error.message, fix));
+    if (error instanceof StartError) return unreadable(failed('store', error.message, STORE_FIX));
     if (!isTrackportError(error)) throw error;
-    return unreadable(failed('store', error.detail ?? error.code, fix));
+    return unreadable(failed('store', error.detail ?? error.code, STORE_FIX));
   }
 }
 

@@ -41,6 +41,7 @@ describe('a store that cannot be used is one line with a remedy', () => {
   test.each([
     ['ENOSPC', 'Free some space'],
     ['SQLITE_FULL', 'Free some space'],
+    ['SQLITE_IOERR_SHMSIZE', 'Free some space'],
     ['EROFS', 'writable for this user'],
     ['SQLITE_CORRUPT', 'Restore a backup'],
     ['SQLITE_READONLY_DIRECTORY', 'writable for this user'],

@@ -521,8 +521,9 @@ test('a store that was filled with another secret key is a failure with what to 
   expect(bySubject(await examine(other), 'secret key')).toEqual({
     subject: 'secret key',
     state: 'failed',
-    detail: 'The store was filled with another.',
-    fix: expect.stringContaining('`trackport store rekey`'),
+    detail:
+      'secretKey: found another key, expected the key that the store was filled with (if it is lost, `trackport store rekey` says what is lost with it)',
+    fix: expect.stringContaining('put the former key back'),
   });
   expect(bySubject(await examine(other), 'store')).toBeUndefined();
 });

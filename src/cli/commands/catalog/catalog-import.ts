@@ -60,8 +60,9 @@ type EVENT:
   owner    info.x-owner, else info.contact.name, else "unknown"
 An artifact file holds the fields of an artifact: id, type, owner, title, and if
 you like version, description, source, projectId, groupPath, members, counts,
-spec. Whatever else lies in a folder is passed over. What a document refers to
-by a relative $ref, in files of the folder, is taken into it.
+spec. Other documents in a folder are passed over; a file that holds none, or
+several, fails: name it in --exclude. What a document refers to by a relative
+$ref, in files of the folder, is taken into it.
 
 Everything is imported as a draft. A version with the same content is left
 alone, a draft with other content is replaced, and a published version never
