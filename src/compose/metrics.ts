@@ -8,7 +8,7 @@ import {
 } from '#http/telemetry/partner-metrics.ts';
 import type { Partners } from '#partners/index.ts';
 import { outcomes, partnerPaths } from '#partners/receipts/receipt.ts';
-import type { OutcomeCounter } from '#partners/worker/settle-event.ts';
+import type { OutcomeCounter } from '#partners/receipts/report-outcomes.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 

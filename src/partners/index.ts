@@ -26,7 +26,7 @@ import {
   createOutcomeReporter,
   type OutcomeCounter,
   type OutcomeReporter,
-} from './worker/settle-event.ts';
+} from './receipts/report-outcomes.ts';
 import { createSilenceWatch, type Hearing, readSilences } from './silence.ts';
 import type { Traffic } from './traffic.ts';
 import {

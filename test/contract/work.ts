@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { DirectoryStore } from '#leads/lead-store.ts';
 import { describe, expect, test } from 'vitest';
-import type { ActProgress, Todo, WorkItem } from '#partners/worker/work-item.ts';
+import type { WorkItem } from '#partners/worker/work-item.ts';
+import type { ActProgress, Todo } from '#partners/receipts/event-progress.ts';
 import type { NewEvent } from '#partners/intake/accept-delivery.ts';
 import { STEPS_MAX } from '#partners/receipts/receipt.ts';
 import type { AuditEntry } from '#shared/audit.ts';

@@ -4,7 +4,7 @@ import type { FieldValue } from '#leads/lead-tracker.ts';
 import { foldLabel } from '#shared/text/labels.ts';
 import type { IssueEdit } from '#partners/worker/act/issue-edit.ts';
 import type { IssueEditor, TrackerRefusal } from '#partners/worker/act/issue-editor.ts';
-import type { FieldSetting } from '#partners/worker/work-item.ts';
+import type { FieldSetting } from '#partners/receipts/event-progress.ts';
 import { createFieldNumbers, NOT_HERE, reasonNotToWrite, type Repository } from './repository.ts';
 import type { TrackerResponse, TrackerRequestOptions, TrackerClient } from './transport/client.ts';
 import {

@@ -27,7 +27,7 @@ import {
   type PartnerPath,
   type Receipt,
 } from '../receipts/receipt.ts';
-import type { OutcomeReporter } from '../worker/settle-event.ts';
+import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 
 /** One verified request. */
 export type Delivery = {

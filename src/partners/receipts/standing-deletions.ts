@@ -12,7 +12,7 @@ import {
 } from '#leads/directory/match.ts';
 import type { Action } from '../partner.ts';
 import type { Erasure, Outcome, Remainder } from './receipt.ts';
-import type { ActProgress, EventProgress, LeadProgress, Stage } from '../worker/work-item.ts';
+import type { ActProgress, EventProgress, LeadProgress, Stage } from './event-progress.ts';
 import { readDirectoryView } from '#leads/directory/directory-view.ts';
 import { REFRESH_RECEIPT_STATUS, WITH_END, withStep } from './event-changes.ts';
 import type { Tx } from '#shared/database.ts';

@@ -1,16 +1,22 @@
 /** Leads that an event holds, and the right of its worker to write to each of them: its turn, its one comment. */
 import { claimedBy, fromLeadIds, REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-leads.ts';
-import { numbersOf, readRepositoryId, type StoredRepositoryName } from '#leads/lead-store.ts';
+import {
+  type LeadStore,
+  numbersOf,
+  readRepositoryId,
+  type StoredRepositoryName,
+} from '#leads/lead-store.ts';
 import type { Database } from '#shared/database.ts';
 import { isDeletion } from '../receipts/receipt.ts';
 import { IS_MINE, leaseOf, saveProgress, DUE_AND_FREE, RANKS } from './lease-events.ts';
-import type { WorkItem, ActProgress, LeadProgress } from './work-item.ts';
+import type { WorkItem } from './work-item.ts';
+import type { ActProgress, LeadProgress } from '../receipts/event-progress.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import type { Pacer } from './may-write.ts';
 import { EVENTS_OF_LEAD } from '../receipts/read-receipts.ts';
 
-/** The store, and the repository whose leads are looked for. */
-export type Repository = { db: Database; repository: StoredRepositoryName };
+/** The store, and the repository in it whose leads are meant. */
+export type RepositoryStore = Pick<LeadStore, 'db' | 'repository'>;
 
 const FOUND_LEADS = 'SELECT lead_ids FROM event WHERE id = @event';
 
@@ -19,7 +25,7 @@ const FOUND_LEADS = 'SELECT lead_ids FROM event WHERE id = @event';
  * are the ones that were found. @throws {store-unavailable}
  */
 export function leadsOf(
-  { db, repository }: Repository,
+  { db, repository }: RepositoryStore,
   item: WorkItem,
 ): Promise<readonly number[]> {
   const { event } = item;
@@ -48,7 +54,7 @@ const LEADS_ELSEWHERE = `
 
 /** True when the event holds leads of a repository that the configured name does not mean any more. @throws {store-unavailable} */
 export async function hasLeadsElsewhere(
-  { db, repository }: Repository,
+  { db, repository }: RepositoryStore,
   item: WorkItem,
 ): Promise<boolean> {
   if (isElsewhere(item, await readRepositoryId(db, repository))) return true;
@@ -99,7 +105,7 @@ export function createLeasedLeads(
     repository,
     pacer,
     clock,
-  }: Repository & { pacer: Pick<Pacer, 'turn'>; clock: Pick<Clock, 'now'> },
+  }: RepositoryStore & { pacer: Pick<Pacer, 'turn'>; clock: Pick<Clock, 'now'> },
   item: WorkItem & { progress: ActProgress },
   signal: AbortSignal,
 ): LeasedLeads {
@@ -179,7 +185,7 @@ const BLOCKED_UNTIL = `
  * deletion, which waits for nobody. @throws {store-unavailable}
  */
 export async function blockedUntil(
-  { db, repository }: Repository,
+  { db, repository }: RepositoryStore,
   item: WorkItem,
   leadId: number,
   now: number,
@@ -201,7 +207,7 @@ const CLAIMED = `
  * @throws {store-unavailable}
  */
 export async function leadsUnderLease(
-  { db, repository }: Repository,
+  { db, repository }: RepositoryStore,
   item: WorkItem,
 ): Promise<readonly number[] | undefined> {
   if (!(await db.get(FIND_MINE, leaseOf(item)))) return undefined;

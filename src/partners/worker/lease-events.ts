@@ -5,7 +5,8 @@ import { newUuid } from '#shared/ids.ts';
 import { either, toJson, toRecords } from '#shared/sql.ts';
 import { type EventErrorCode, type EventStep, openPayload } from '../receipts/receipt.ts';
 import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipts/event-changes.ts';
-import { type EventProgress, readProgress, type Stage, type WorkItem } from './work-item.ts';
+import type { WorkItem } from './work-item.ts';
+import { type EventProgress, readProgress, type Stage } from '../receipts/event-progress.ts';
 
 /** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
 export const IS_MINE = `id = @event AND lease_token = @leaseToken AND outcome = 'PENDING'`;
@@ -101,7 +102,7 @@ const RESCHEDULE = `
     history = ${WITH_GIVEN_STEP}
   WHERE ${IS_MINE}`;
 
-/** By number, as `LEASES` of matches. */
+/** By number: SQLite would read all events that wait, by the index that has their outcome. */
 const POSTPONE = `
   UPDATE event SET due_at = given.due_at, last_error = given.last_error, progress = given.progress,
     lease_token = NULL, lease_until = NULL

@@ -10,7 +10,8 @@ import type { IssueEditor } from './act/issue-editor.ts';
 import { type Choice, giveBack, type Leasing, makeDue } from './lease-events.ts';
 import { type Matching, matchEvents } from './match/match-event.ts';
 import type { Pause, TrackerPause } from './may-write.ts';
-import type { ActProgress, Stage, WorkItem } from './work-item.ts';
+import type { WorkItem } from './work-item.ts';
+import type { ActProgress, Stage } from '../receipts/event-progress.ts';
 
 const STORE_RETRY_MS = SECOND;
 /** A store that is away fails every round: the same failure is logged once in so long. */

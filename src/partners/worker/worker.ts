@@ -25,11 +25,12 @@ import type { IssueEditor, PauseCode } from './act/issue-editor.ts';
 import { createPacer, createTrackerPause, createWriteRefusals } from './may-write.ts';
 import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../read-delivery.ts';
-import { type OutcomeReporter, dropsPayload } from './settle-event.ts';
+import { dropsPayload } from './settle-event.ts';
+import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import { createLeasing, forgetLeases, makeDue } from './lease-events.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Database } from '#shared/database.ts';
-import type { Stage } from './work-item.ts';
+import type { Stage } from '../receipts/event-progress.ts';
 
 /** Store, tracker and configuration that the worker works with. */
 export type Workplace = {
@@ -59,10 +60,13 @@ export type Workplace = {
   timing?: Partial<typeof TIMING>;
 };
 
-/** Waits that are no setting, in ms: `Matching` and `LeadWriter` say what for. */
+/** Waits that are no setting, in ms. */
 const TIMING = {
+  /** Before an event that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
   unmatchedWaitsMs: [MINUTE],
+  /** From the first look at an issue that is not found to the next ones. Then, unless it is listed, it is gone. */
   missingLooksMs: [5 * SECOND, MINUTE, 10 * MINUTE],
+  /** For so long a comment may be there and not be shown. */
   replicaLagMs: REPLICA_LAG_MAX_MS,
   /** Between two probes while the work is paused. */
   probeEveryMs: MINUTE,
@@ -72,6 +76,18 @@ const TIMING = {
 const CATCH_UP_WAIT_MAX_MS = MINUTE;
 /** A rate limit that lasts longer is asked about early, which costs one call. */
 const LIMIT_WAIT_MAX_MS = HOUR;
+
+/** Work that is left, for `/readyz` and metrics. */
+type WorkCounts = {
+  /** Events that wait or are worked on. */
+  open: number;
+  /** Since when the oldest of them waits: its delivery, or its replay; ms since the Unix epoch. */
+  oldestAskedAt?: number;
+  /** Events that ended FAILED. */
+  deadLetters: number;
+  /** Of events that wait for an instance whose configuration has their partner. */
+  lackedPartners: readonly string[];
+};
 
 /** State of the worker, for `/readyz` and metrics. Instants are ms since the Unix epoch. */
 export type WorkerStatus = WorkCounts & {
@@ -166,7 +182,7 @@ type Loops = MatchingLoop & ActingLoop;
 function createLoops(work: Workplace, reporter: OutcomeReporter, stopping: AbortSignal): Loops {
   const { db, repository, instance, sealer, filler, editor, clock, log, tracing } = work;
   const timing = { ...TIMING, ...work.timing };
-  const { unmatchedWaitsMs, missingLooksMs, probeEveryMs } = timing;
+  const { unmatchedWaitsMs, missingLooksMs, replicaLagMs, probeEveryMs } = timing;
   const pause = createTrackerPause({ clock, log, probeEveryMs });
   const walTruncation = createWalTruncation({ db, clock, log });
   const waitMaxMs = (stage: Stage): number =>
@@ -201,7 +217,8 @@ function createLoops(work: Workplace, reporter: OutcomeReporter, stopping: Abort
     },
     acting: {
       ...shared,
-      timing,
+      missingLooksMs,
+      replicaLagMs,
       editor,
       rules: work.rules,
       random: work.random,
@@ -242,18 +259,6 @@ function toState(
   if (!current) return { state: 'running' };
   return { state: 'paused', reason: current.code, pausedSince: current.since };
 }
-
-/** Work that is left, for `/readyz` and metrics. */
-type WorkCounts = {
-  /** Events that wait or are worked on. */
-  open: number;
-  /** Since when the oldest of them waits: its delivery, or its replay; ms since the Unix epoch. */
-  oldestAskedAt?: number;
-  /** Events that ended FAILED. */
-  deadLetters: number;
-  /** Of events that wait for an instance whose configuration has their partner. */
-  lackedPartners: readonly string[];
-};
 
 const COUNTS = `
   SELECT count(*) AS open, min(asked_at) AS oldest_asked_at,

@@ -1,6 +1,7 @@
 /** Leads that an operator gave back, and deliveries of the same bytes before and after it. */
 import { describe, expect, test } from 'vitest';
-import type { MatchProgress, WorkItem } from '#partners/worker/work-item.ts';
+import type { WorkItem } from '#partners/worker/work-item.ts';
+import type { MatchProgress } from '#partners/receipts/event-progress.ts';
 import type { Settlement } from '#partners/worker/settle-event.ts';
 import { createClaims } from '../../support/claims.ts';
 import { openedDirectory } from '../../support/directory.ts';

@@ -1,12 +1,13 @@
 /** One event that nothing can be done with must not stop the others, nor be lost. */
 import { describe, expect, test } from 'vitest';
 import { type Acting, actOnEvent } from '#partners/worker/act/act-on-event.ts';
-import type { ActProgress, WorkItem } from '#partners/worker/work-item.ts';
+import type { WorkItem } from '#partners/worker/work-item.ts';
+import type { ActProgress } from '#partners/receipts/event-progress.ts';
 import type { IssueEditor } from '#partners/worker/act/issue-editor.ts';
 import { type Matching, matchEvents } from '#partners/worker/match/match-event.ts';
 import { createPacer, createWriteRefusals } from '#partners/worker/may-write.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
-import { createOutcomeReporter } from '#partners/worker/settle-event.ts';
+import { createOutcomeReporter } from '#partners/receipts/report-outcomes.ts';
 import { readDelivery } from '#partners/read-delivery.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type Log, silentLog } from '#shared/log.ts';
@@ -113,7 +114,8 @@ const actDepsOf = (world: DeletionWorld, editor: Partial<IssueEditor>): Acting =
   editor: editor as IssueEditor,
   rules: () => ({ labels: { approved: 'approved', deleted: 'deleted' }, retryMs: [1000] }),
   isListed: async () => false,
-  timing: { missingLooksMs: [], replicaLagMs: 0 },
+  missingLooksMs: [],
+  replicaLagMs: 0,
   pacer: createPacer(world.clock, 0),
   refusals: createWriteRefusals(),
   clock: world.clock,

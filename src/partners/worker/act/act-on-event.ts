@@ -1,7 +1,6 @@
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
-import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { errorFields, type Log } from '#shared/log.ts';
+import { errorFields } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import {
   type BackoffSchedule,
@@ -10,8 +9,10 @@ import {
 } from '#shared/resilience/backoff.ts';
 import { actOnLead, type Delay, type LeadWriter, type LeadTask } from './act-on-lead.ts';
 import { type DeletionLabels, leastErasure } from './issue-edit.ts';
-import { type ActProgress, type LeadProgress, traceStep, type WorkItem } from '../work-item.ts';
-import { toReported, settle, type Settlement, type OutcomeReporter } from '../settle-event.ts';
+import { traceStep, type WorkItem } from '../work-item.ts';
+import type { ActProgress, LeadProgress } from '../../receipts/event-progress.ts';
+import { toReported, settle, type Settlement } from '../settle-event.ts';
+import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import {
   createLeasedLeads,
   type LeasedLeads,
@@ -20,7 +21,6 @@ import {
   hasLeadsElsewhere,
   createOwnComment,
 } from '../held-leads.ts';
-import type { IssueEditor } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import { type EventErrorCode, isDeletion, remainders } from '../../receipts/receipt.ts';
 import { giveBack, reschedule } from '../lease-events.ts';
@@ -34,18 +34,13 @@ export type DeletionRules = {
 };
 
 /** Store and tracker on which the worker acts. */
-export type Acting = {
+export type Acting = Omit<LeadWriter, 'labels'> & {
   db: Database;
   repository: StoredRepositoryName;
-  editor: IssueEditor;
-  isListed: LeadWriter['isListed'];
   /** Those in force; read once for each event. */
   rules: () => DeletionRules;
   pacer: Pacer;
   refusals: WriteRefusals;
-  timing: LeadWriter['timing'];
-  clock: Clock;
-  log: Log;
   reporter: OutcomeReporter;
   random: Random;
   tracing?: Tracing;

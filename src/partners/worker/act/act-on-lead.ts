@@ -12,7 +12,7 @@ import {
   withoutOwnComment,
 } from './issue-edit.ts';
 import { REFUSALS_BELIEVED, writeFields } from './lead-fields.ts';
-import type { Effect, LeadProgress, Todo } from '../work-item.ts';
+import type { Effect, LeadProgress, Todo } from '../../receipts/event-progress.ts';
 import type { EditableIssue, IssueEditor, TrackerRefusal } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import type { NoTurn, OwnComment } from '../held-leads.ts';
@@ -31,12 +31,10 @@ export type LeadWriter = {
    * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
    */
   isListed(number: number): Promise<boolean | undefined>;
-  timing: {
-    /** From the first look at an issue that is not found to the next ones. Then, unless it is listed, it is gone. */
-    missingLooksMs: readonly number[];
-    /** For so long a comment may be there and not be shown. */
-    replicaLagMs: number;
-  };
+  /** From the first look at an issue that is not found to the next ones. Then, unless it is listed, it is gone. */
+  missingLooksMs: readonly number[];
+  /** For so long a comment may be there and not be shown. */
+  replicaLagMs: number;
   clock: Pick<Clock, 'now'>;
   log: Log;
 };
@@ -213,7 +211,7 @@ async function editIssue(
  * again behind it: while an instance that froze was looking, another one may have taken over and written the comment.
  */
 async function postComment(
-  { editor, pacer, refusals, clock, timing }: LeadWriter,
+  { editor, pacer, refusals, clock, replicaLagMs }: LeadWriter,
   { lead, turn, ownComment }: LeadTask,
   { marker, text }: NonNullable<Effect['comment']>,
 ): Promise<TrackerRefusal | NoTurn | 'found-alone' | 'posted'> {
@@ -224,8 +222,8 @@ async function postComment(
   if (found.kind === 'found') return found.isAlone ? 'found-alone' : 'posted';
   if (found.kind !== 'none') return transientIfGone(found);
   const before = await ownComment.read();
-  if (before && Math.abs(lookedAt - before.triedAt) < timing.replicaLagMs)
-    return { kind: 'blocked', retryAt: before.triedAt + timing.replicaLagMs };
+  if (before && Math.abs(lookedAt - before.triedAt) < replicaLagMs)
+    return { kind: 'blocked', retryAt: before.triedAt + replicaLagMs };
   if (before?.isWritten) return 'posted'; // somebody has taken it away since
   noTurn = await turn();
   if (noTurn) return noTurn;
@@ -282,7 +280,7 @@ async function resultOfAbsence(
   const now = writer.clock.now();
   const missingSince = Math.min(now, lead.missingSince ?? now);
   const missing: LeadProgress = { ...lead, missingSince };
-  const next = writer.timing.missingLooksMs.find((ms) => missingSince + ms > now);
+  const next = writer.missingLooksMs.find((ms) => missingSince + ms > now);
   if (next !== undefined)
     return { lead: missing, delay: { kind: 'missing', retryAt: missingSince + next } };
   const listed = await isListed(writer, lead.number);

@@ -11,7 +11,7 @@ import {
   type Remainder,
   remainders,
 } from '../../receipts/receipt.ts';
-import type { Effect, FieldSetting, LeadProgress, Todo } from '../work-item.ts';
+import type { Effect, FieldSetting, LeadProgress, Todo } from '../../receipts/event-progress.ts';
 
 /** Left by `redact` in place of a lead's content. */
 export const REDACTED_TITLE = 'Deleted lead';

@@ -1,5 +1,5 @@
 import type { FieldValue } from '#leads/lead-tracker.ts';
-import type { FieldSetting } from '../work-item.ts';
+import type { FieldSetting } from '../../receipts/event-progress.ts';
 import type { EventErrorCode } from '../../receipts/receipt.ts';
 import type { IssueEdit, IssueContent } from './issue-edit.ts';
 

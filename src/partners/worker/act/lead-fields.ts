@@ -2,7 +2,7 @@ import { fieldsToClear, fieldsToSet } from './issue-edit.ts';
 import type { EditableIssue, IssueEditor, TrackerRefusal } from './issue-editor.ts';
 import type { NoTurn } from '../held-leads.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
-import type { Effect, LeadProgress, Todo } from '../work-item.ts';
+import type { Effect, LeadProgress, Todo } from '../../receipts/event-progress.ts';
 
 /** A refusal that may pass is believed when it came so often: what is given up stays in the issue. */
 export const REFUSALS_BELIEVED = 3;

@@ -2,10 +2,10 @@
 import type { DirectoryFiller, LearnedLead } from '#leads/directory/fill-directory.ts';
 import { type Clock, sleepUntilAborted, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import type { MatchProgress } from '../work-item.ts';
+import type { MatchProgress } from '../../receipts/event-progress.ts';
 import { type EventTimes, type Match, type MatchName, matchLeads } from '#leads/directory/match.ts';
 import { readDirectoryView } from '#leads/directory/directory-view.ts';
-import type { Repository } from '../held-leads.ts';
+import type { RepositoryStore } from '../held-leads.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import {
   doublingSchedule,
@@ -129,7 +129,7 @@ export function createDirectoryCoverage({
  * directory does not know. @throws {store-unavailable}
  */
 export async function findMatch(
-  { db, repository }: Repository,
+  { db, repository }: RepositoryStore,
   names: readonly MatchName[],
   times: EventTimes,
 ): Promise<Match & { unknownLeadId?: number }> {
@@ -143,7 +143,7 @@ export async function findMatch(
 }
 
 /** Look-up of leads by their numbers, which needs no complete directory. */
-type NumberLookUp = Repository & {
+type NumberLookUp = RepositoryStore & {
   filler: Pick<DirectoryFiller, 'learn'>;
   directory: Pick<DirectoryCoverage, 'mayLookUp' | 'noteFailedLookUp'>;
   clock: Clock;

@@ -1,6 +1,8 @@
 import type { Match } from '#leads/directory/match.ts';
-import type { ActProgress, Effect, MatchProgress, Todo, WorkItem } from '../work-item.ts';
-import { toReported, settle, type Settlement, type OutcomeReporter } from '../settle-event.ts';
+import type { WorkItem } from '../work-item.ts';
+import type { ActProgress, Effect, MatchProgress, Todo } from '../../receipts/event-progress.ts';
+import { toReported, settle, type Settlement } from '../settle-event.ts';
+import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import {
   type EventErrorCode,
   type EventNote,

@@ -15,8 +15,10 @@ import {
   matchByNumber,
   findMatch,
 } from './find-leads.ts';
-import { type MatchProgress, type Todo, traceStep, type WorkItem } from '../work-item.ts';
-import type { Settlement, OutcomeReporter } from '../settle-event.ts';
+import { traceStep, type WorkItem } from '../work-item.ts';
+import type { MatchProgress, Todo } from '../../receipts/event-progress.ts';
+import type { Settlement } from '../settle-event.ts';
+import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { type Match, type MatchName, toMatchNames } from '#leads/directory/match.ts';
 import { actionsFor, namesOf, namesSomebody, ruleFor } from '../../event.ts';
 import { effectOf } from '../act/issue-edit.ts';
@@ -149,11 +151,11 @@ async function decideMatch(
     const wanted = { names, times: item, isCovered };
     const byNumber = await matchByNumber(matching, { progress, match }, wanted);
     if (byNumber.match.by === 'lead-id' && byNumber.isReachable)
-      return confirm(matching, byNumber.match, request.todo);
-    return claimForNow(matching, item, byNumber.progress, { match: byNumber.match, isCovered });
+      return keepForGood(matching, byNumber.match, request.todo);
+    return keepForNow(matching, item, byNumber.progress, { match: byNumber.match, isCovered });
   }
   if (match.leads.length === 0) return noteMiss(matching, item, { match, progress });
-  return confirm(matching, match, request.todo);
+  return keepForGood(matching, match, request.todo);
 }
 
 /** Names and work in an event, or the code of why it cannot be read; undefined when no rule is for it any more. */
@@ -190,7 +192,8 @@ async function namesHere(
   return isNumbered && (await hasLeadsElsewhere(matching, item)) ? others : names;
 }
 
-function confirm({ clock }: Matching, match: Match, todo: Todo): Decision {
+/** Every claim that the match names counts for good, and the event goes on to its actions. */
+function keepForGood({ clock }: Matching, match: Match, todo: Todo): Decision {
   return { kind: 'keep', found: { match, plan: { ...todo, now: clock.now() } } };
 }
 
@@ -215,8 +218,8 @@ function growingWaitMs({ askedAt }: MatchProgress, now: number, maxMs: number): 
   return Math.min(maxMs, Math.max(WAIT_MIN_MS, Math.round((now - askedAt) / 2)));
 }
 
-/** Claims what is known, and matches again when more is known: a better name may find its lead. */
-async function claimForNow(
+/** Has what is known claimed, and matched again when more is known: a better name may find its lead. */
+async function keepForNow(
   matching: Matching,
   item: WorkItem,
   progress: MatchProgress,

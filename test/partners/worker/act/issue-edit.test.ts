@@ -12,7 +12,7 @@ import {
 } from '#partners/worker/act/issue-edit.ts';
 import { decide, readEvent, ruleFor } from '#partners/event.ts';
 import { type Action, createPartner, type EventRule } from '#partners/partner.ts';
-import type { Effect } from '#partners/worker/work-item.ts';
+import type { Effect } from '#partners/receipts/event-progress.ts';
 import { secretsOf } from '../../../support/partners.ts';
 
 const labels = { approved: 'approved', deleted: 'deleted-by-partner' };

@@ -15,7 +15,8 @@ const depsOf = (world: DeletionWorld): LeadWriter => ({
   pacer: { noteWrite: () => undefined },
   refusals: { noteSuccess: () => undefined },
   isListed: async () => false,
-  timing: { missingLooksMs: [], replicaLagMs: 0 },
+  missingLooksMs: [],
+  replicaLagMs: 0,
   clock: systemClock,
   log: silentLog,
 });
