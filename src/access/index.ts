@@ -14,11 +14,8 @@ import {
   revokeConsumer,
   updateConsumer,
 } from './consumers/manage-consumers.ts';
-import {
-  type ConsumerPrincipal,
-  createAccessVersion,
-  createKeyAuthenticator,
-} from './keys/authenticate-key.ts';
+import { createAccessVersion } from './keys/access-version.ts';
+import { type ConsumerPrincipal, createKeyAuthenticator } from './keys/authenticate-key.ts';
 import { addKey, revokeKey, rotateKey } from './keys/manage-keys.ts';
 import { createLimiter } from './limit.ts';
 import type { KeyId } from './consumers/consumer.ts';
@@ -44,7 +41,7 @@ export function createAccess({
   limitPerMinute: () => number;
 }) {
   const accessVersion = createAccessVersion(db, clock);
-  const app = { db, cursors, newId, clock, accessVersion };
+  const accessStore = { db, cursors, newId, clock, accessVersion };
   // Collected, so that a read of leads costs no write.
   const lastUsed = createLateWrites<KeyId, number>({
     clock,
@@ -66,20 +63,20 @@ export function createAccess({
     countCall: ({ consumerId, limitPerMinute = defaultLimit() }: ConsumerPrincipal) =>
       limiter.take(consumerId, limitPerMinute),
     consumers: {
-      create: createConsumer.bind(undefined, app),
-      read: readConsumer.bind(undefined, app),
-      page: pageConsumers.bind(undefined, app),
-      find: findConsumers.bind(undefined, app),
-      update: updateConsumer.bind(undefined, app),
-      replaceGrants: replaceGrants.bind(undefined, app),
-      revoke: revokeConsumer.bind(undefined, app),
+      create: createConsumer.bind(undefined, accessStore),
+      read: readConsumer.bind(undefined, accessStore),
+      page: pageConsumers.bind(undefined, accessStore),
+      find: findConsumers.bind(undefined, accessStore),
+      update: updateConsumer.bind(undefined, accessStore),
+      replaceGrants: replaceGrants.bind(undefined, accessStore),
+      revoke: revokeConsumer.bind(undefined, accessStore),
     },
     keys: {
-      add: addKey.bind(undefined, app),
-      rotate: rotateKey.bind(undefined, app),
-      revoke: revokeKey.bind(undefined, app),
+      add: addKey.bind(undefined, accessStore),
+      rotate: rotateKey.bind(undefined, accessStore),
+      revoke: revokeKey.bind(undefined, accessStore),
     },
-    listAudit: listAudit.bind(undefined, app),
+    listAudit: listAudit.bind(undefined, accessStore),
     /** Writes when keys were last used, for the last time. */
     close: () => lastUsed.close(),
   };

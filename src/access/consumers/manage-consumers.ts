@@ -28,7 +28,7 @@ import {
 import {
   auditEntryOf,
   changeConsumer,
-  type ConsumerRegistry,
+  type AccessStore,
   findConsumer,
   insertConsumer,
   listConsumers,
@@ -47,11 +47,11 @@ export type CreateConsumerInput = {
 
 /** A new consumer with its first key. @throws {validation-failed} @throws {store-unavailable} */
 export async function createConsumer(
-  registry: ConsumerRegistry,
+  accessStore: AccessStore,
   input: CreateConsumerInput,
   origin: Origin,
 ): Promise<ConsumerWithKey> {
-  const now = registry.clock.now();
+  const now = accessStore.clock.now();
   const createdBy = origin.actor.subject;
   const issued = issueKey({ now, createdBy, lifetimeMs: input.expiresInMs });
   const name = parseConsumerName(input.name);
@@ -62,7 +62,7 @@ export async function createConsumer(
     }),
   };
   const consumer: Consumer = {
-    id: registry.newId() as ConsumerId,
+    id: accessStore.newId() as ConsumerId,
     name,
     state: 'active',
     ...limit,
@@ -73,12 +73,12 @@ export async function createConsumer(
   const { keyId, expiresAt } = issued.stored;
   const changes = { name, grants, ...limit, keyId, expiresAt };
   const audit = auditEntryOf(consumer, origin, { at: now, action: 'consumer.create', changes });
-  await insertConsumer(registry, { consumer, audit, hasUniqueName: input.force !== true });
+  await insertConsumer(accessStore, { consumer, audit, hasUniqueName: input.force !== true });
   return { consumer, issued };
 }
 
 /** @throws {not-found} @throws {store-unavailable} */
-export async function readConsumer({ db }: ConsumerRegistry, id: string): Promise<Consumer> {
+export async function readConsumer({ db }: AccessStore, id: string): Promise<Consumer> {
   return (await findConsumer(db, id)) ?? consumerNotFound();
 }
 
@@ -165,15 +165,15 @@ type ReplaceGrantsInput = {
  * @throws {precondition-failed} there are others than `expected`
  */
 export async function replaceGrants(
-  registry: ConsumerRegistry,
+  accessStore: AccessStore,
   input: ReplaceGrantsInput,
   origin: Origin,
 ): Promise<Consumer> {
   const grants = parseGrants(input.grants);
-  return changeConsumer(registry, input.id, (before) => {
+  return changeConsumer(accessStore, input.id, (before) => {
     refuseRevoked(before);
     refuseOtherGrants(before, input.expected);
-    const at = registry.clock.now();
+    const at = accessStore.clock.now();
     return {
       consumer: { ...before, grants },
       audit: auditEntryOf(before, origin, { at, action: 'consumer.grant', changes: { grants } }),
@@ -203,15 +203,15 @@ export type UpdateConsumerInput = {
  * @throws {validation-failed} @throws {not-found} @throws {invalid-lifecycle-transition} revoked
  */
 export async function updateConsumer(
-  registry: ConsumerRegistry,
+  accessStore: AccessStore,
   { id, patch }: { id: string; patch: UpdateConsumerInput },
   origin: Origin,
 ): Promise<Consumer> {
   const changes = parsePatch(patch);
-  return changeConsumer(registry, id, (before) => {
+  return changeConsumer(accessStore, id, (before) => {
     refuseRevoked(before);
     const { limitPerMinute, ...merged } = { ...before, ...changes };
-    const at = registry.clock.now();
+    const at = accessStore.clock.now();
     return {
       consumer: typeof limitPerMinute === 'number' ? { ...merged, limitPerMinute } : merged,
       audit: auditEntryOf(before, origin, { at, action: 'consumer.update', changes }),
@@ -247,13 +247,13 @@ function parsePatch({
  * @throws {not-found} @throws {store-unavailable}
  */
 export function revokeConsumer(
-  registry: ConsumerRegistry,
+  accessStore: AccessStore,
   { id }: { id: string },
   origin: Origin,
 ): Promise<Consumer> {
-  return changeConsumer(registry, id, (before) => {
+  return changeConsumer(accessStore, id, (before) => {
     if (before.state === 'revoked') return undefined;
-    const at = registry.clock.now();
+    const at = accessStore.clock.now();
     const keys = before.keys.map((key) => ({ ...key, revokedAt: key.revokedAt ?? at }));
     return {
       consumer: { ...before, state: 'revoked', keys },

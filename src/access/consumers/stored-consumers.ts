@@ -18,7 +18,7 @@ import {
 } from './consumer.ts';
 
 /** Consumers and keys are managed with it. */
-export type ConsumerRegistry = {
+export type AccessStore = {
   db: Database;
   clock: Clock;
   newId: NewId;
@@ -178,7 +178,7 @@ const RECORD_USES = `
 
 /** @throws {validation-failed} another consumer has its name, and that matters */
 export async function insertConsumer(
-  { db, accessVersion }: ConsumerRegistry,
+  { db, accessVersion }: AccessStore,
   change: ConsumerChange,
 ): Promise<void> {
   await db.transaction(async (tx) => {
@@ -195,7 +195,7 @@ export async function insertConsumer(
  * @throws {not-found} no consumer has this id
  */
 export async function changeConsumer(
-  { db, accessVersion }: ConsumerRegistry,
+  { db, accessVersion }: AccessStore,
   id: string,
   decide: (consumer: Consumer) => ConsumerChange | undefined,
 ): Promise<Consumer> {

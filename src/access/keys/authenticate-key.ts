@@ -4,8 +4,8 @@ import { atMostEntries } from '#shared/caching.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { sameDigest, sha256Hex } from '#shared/crypto/hash.ts';
-import type { Statements } from '#shared/database.ts';
 import type { Consumer, ConsumerId, Key, KeyId, KeyLookup } from '../consumers/consumer.ts';
+import type { AccessVersion } from './access-version.ts';
 import { KEY_CHARACTERS, keyIdOf } from './key-rules.ts';
 
 const KNOWN_KEYS_MAX = 10_000;
@@ -39,8 +39,7 @@ type KnownKey = {
  * costs one hash. Key ids that do not exist are remembered for at most 10 s.
  */
 export function createKeyAuthenticator(keys: {
-  /** @see AccessVersion.current */
-  version: () => number | undefined;
+  version: AccessVersion['current'];
   lookUp: (keyId: KeyId) => Promise<KeyLookup | undefined>;
   clock: Clock;
   /** Called with each good use. */
@@ -119,52 +118,4 @@ function refuseKey(): never {
     detail: 'Send a valid API key in the header `X-API-KEY`.',
     challenge: 'ApiKey',
   });
-}
-
-const ACCESS_VERSION = 'SELECT version FROM access_version';
-
-/** Age of the version at most, and so the delay of changes by another instance. */
-const VERSION_MAX_AGE_MS = SECOND;
-/** It is read anew before that, so that a busy instance always knows it. */
-const READ_EVERY_MS = VERSION_MAX_AGE_MS / 4;
-
-export type AccessVersion = {
-  /**
-   * Another number after a consumer, key or grant changed: at once for changes made here, within a second for those of
-   * other instances. Undefined while nobody can know, for nobody asked for a while, or the store is away. Never waits:
-   * the store is asked beside the calls, and cheap enough for every request.
-   */
-  current(): number | undefined;
-  /** Something was changed here. */
-  expire(): void;
-};
-
-export function createAccessVersion(db: Pick<Statements, 'get'>, clock: Clock): AccessVersion {
-  let version = 0;
-  let seen: number | undefined;
-  let readAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<void> | undefined;
-
-  const look = async (): Promise<void> => {
-    const startedAt = clock.monotonicMs();
-    const row = await db.get<{ version: number }>(ACCESS_VERSION);
-    if (row?.version !== seen) version += 1;
-    seen = row?.version;
-    readAt = startedAt;
-  };
-  const isOlderThan = (ms: number): boolean => clock.monotonicMs() - readAt >= ms;
-  return {
-    current: () => {
-      if (isOlderThan(READ_EVERY_MS))
-        reading ??= look()
-          .catch(() => undefined) // the store is away: the next call tries again
-          .finally(() => {
-            reading = undefined;
-          });
-      return isOlderThan(VERSION_MAX_AGE_MS) ? undefined : version;
-    },
-    expire: () => {
-      version += 1;
-    },
-  };
 }

@@ -1,10 +1,6 @@
 import type { Origin } from '#shared/audit.ts';
 import { type Consumer, type Key, refuseRevoked } from '../consumers/consumer.ts';
-import {
-  auditEntryOf,
-  changeConsumer,
-  type ConsumerRegistry,
-} from '../consumers/stored-consumers.ts';
+import { auditEntryOf, changeConsumer, type AccessStore } from '../consumers/stored-consumers.ts';
 import {
   type ConsumerWithKey,
   findKey,
@@ -20,15 +16,15 @@ import {
  * @throws {not-found} @throws {validation-failed} @throws {invalid-lifecycle-transition}
  */
 export async function addKey(
-  registry: ConsumerRegistry,
+  accessStore: AccessStore,
   { id, expiresInMs }: { id: string; expiresInMs?: number },
   origin: Origin,
 ): Promise<ConsumerWithKey> {
-  const now = registry.clock.now();
+  const now = accessStore.clock.now();
   const createdBy = origin.actor.subject;
   const issued = issueKey({ now, createdBy, lifetimeMs: expiresInMs });
   const { keyId, expiresAt } = issued.stored;
-  const consumer = await changeConsumer(registry, id, (before) => {
+  const consumer = await changeConsumer(accessStore, id, (before) => {
     refuseRevoked(before);
     refuseTooManyKeys(before, now);
     const changes = { keyId, expiresAt };
@@ -55,14 +51,14 @@ type RotateInput = {
  * @throws {invalid-lifecycle-transition} the consumer is revoked; also as `planRotation` throws it
  */
 export async function rotateKey(
-  registry: ConsumerRegistry,
+  accessStore: AccessStore,
   { id, keyId, overlapMs }: RotateInput,
   origin: Origin,
 ): Promise<ConsumerWithKey> {
   const request = { keyId, overlapMs: parseOverlap(overlapMs) };
-  const now = registry.clock.now();
+  const now = accessStore.clock.now();
   let made: IssuedKey | undefined;
-  const consumer = await changeConsumer(registry, id, (before) => {
+  const consumer = await changeConsumer(accessStore, id, (before) => {
     refuseRevoked(before);
     const { old, oldExpiresAt: expiresAt, lifetimeMs } = planRotation(before, request, now);
     const issued = issueKey({ now, createdBy: origin.actor.subject, lifetimeMs });
@@ -80,14 +76,14 @@ export async function rotateKey(
 
 /** Revokes one key, at once and for good. Called again it changes nothing. @throws {not-found} */
 export function revokeKey(
-  registry: ConsumerRegistry,
+  accessStore: AccessStore,
   { id, keyId }: { id: string; keyId: string },
   origin: Origin,
 ): Promise<Consumer> {
-  return changeConsumer(registry, id, (before) => {
+  return changeConsumer(accessStore, id, (before) => {
     const key = findKey(before, keyId);
     if (key.revokedAt !== undefined) return undefined;
-    const at = registry.clock.now();
+    const at = accessStore.clock.now();
     return {
       consumer: { ...before, keys: withKey(before.keys, { ...key, revokedAt: at }) },
       audit: auditEntryOf(before, origin, { at, action: 'key.revoke', changes: { keyId } }),

@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createAccessVersion } from '#access/keys/authenticate-key.ts';
+import { createAccessVersion } from '#access/keys/access-version.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 /** A store whose version is `stored`; undefined: it is away. */
