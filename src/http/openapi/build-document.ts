@@ -2,7 +2,7 @@ import type { RouteOptions } from 'fastify';
 import type { OpenAPIV3, OpenAPIV3_1 } from 'openapi-types';
 import { z } from 'zod';
 import { VERSION } from '#shared/program.ts';
-import { ENTITY_TAGS } from '../responses/rendered-response.ts';
+import { ENTITY_TAGS } from '../requests/entity-tags.ts';
 import { type OpenApiDocument, operationKeysOf, withUsedParts } from './document.ts';
 import type { RouteDescription } from '../route.ts';
 import { createSchemas, problemExamples, type ToJsonSchema } from './components.ts';

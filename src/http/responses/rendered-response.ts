@@ -2,9 +2,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { Precondition } from '#catalog/version/entity-tag.ts';
 import { memoize, OVERHEAD_BYTES } from '#shared/caching.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
+import { matchesNone } from '../requests/entity-tags.ts';
 import { JSON_MEDIA_TYPE } from './headers.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -48,35 +48,6 @@ export function sendRendered(
   if (matchesNone(request.headers['if-none-match'], etag)) void reply.code(304).send();
   else void reply.header('content-type', mediaType).send(bytes);
   return undefined;
-}
-
-/**
- * True when `If-None-Match` names `etag`: weak comparison, lists and `*` (RFC 9110 §13.1.2).
- * A header that is no list of entity tags matches nothing.
- */
-export function matchesNone(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  if (header === etag || header.trim() === '*') return true;
-  const opaque = opaqueOf(etag);
-  return tagsIn(header).some((tag) => opaqueOf(tag) === opaque);
-}
-
-const opaqueOf = (tag: string): string => tag.replace(/^W\//, '');
-
-function tagsIn(header: string): readonly string[] {
-  return header.match(new RegExp(TAG, 'g')) ?? [];
-}
-
-const TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
-
-/** A well-formed `If-Match`: `*`, or a list of entity tags, whose empty elements count for nothing (RFC 9110 §5.6.1). */
-export const ENTITY_TAGS = new RegExp(String.raw`^(?:\*|[\t ,]*(?:${TAG}[\t ]*(?:,[\t ,]*|$))+)$`);
-
-/** The precondition of an `If-Match` of this shape; undefined when the header is absent. */
-export function parseIfMatch(header: string | undefined): Precondition | undefined {
-  if (header === undefined) return undefined;
-  if (header === '*') return { kind: 'any' };
-  return { kind: 'tags', tags: tagsIn(header) };
 }
 
 /** With the headers that it is sent with. */

@@ -14,7 +14,7 @@ import { sunsetOfDay } from '#catalog/lifecycle/transitions.ts';
 import { parseSince } from '#shared/clock.ts';
 import { callerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, HttpApp } from '../../context.ts';
-import { parseIfMatch } from '../../responses/rendered-response.ts';
+import { parseIfMatch } from '../../requests/entity-tags.ts';
 import { describeRoute, withCheck } from '../../route.ts';
 import {
   artifactParams,

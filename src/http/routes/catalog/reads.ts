@@ -27,13 +27,13 @@ import { specTagOf } from '#catalog/version/entity-tag.ts';
 import type { SpecFormat } from '#catalog/spec/spec-text.ts';
 import type { Page } from '#shared/pagination/page.ts';
 import { forCatalogReaders, readByOf, readerOf } from '../../auth/catalog-access.ts';
+import { matchesNone } from '../../requests/entity-tags.ts';
 import { prefersYaml } from '../../requests/headers.ts';
 import type { BearerContext, Exchange, HttpApp } from '../../context.ts';
 import { linkNext } from '../../responses/headers.ts';
 import {
   type CachedResponse,
   createResponseCache,
-  matchesNone,
   type ResponseCache,
   sendRendered,
 } from '../../responses/rendered-response.ts';

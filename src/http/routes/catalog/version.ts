@@ -17,7 +17,7 @@ import {
 import { tokenOf } from '../../auth/bearer.ts';
 import { callerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, Exchange } from '../../context.ts';
-import { ENTITY_TAGS } from '../../responses/rendered-response.ts';
+import { ENTITY_TAGS } from '../../requests/entity-tags.ts';
 import { routedPath } from '../../requests/paths.ts';
 import { JSON_MEDIA_TYPE, REVALIDATED } from '../../responses/headers.ts';
 

@@ -12,7 +12,7 @@ import { isRecord } from '#shared/text/json.ts';
 import { contentOnlyIn, draftIn, patchIn, problemsInBody } from '#catalog/version/content-check.ts';
 import { callerOf } from '../../auth/catalog-access.ts';
 import { type BearerContext, hangUpOf, type HttpApp } from '../../context.ts';
-import { parseIfMatch } from '../../responses/rendered-response.ts';
+import { parseIfMatch } from '../../requests/entity-tags.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
 import { describeRoute, withCheck } from '../../route.ts';
 import {
