@@ -102,7 +102,7 @@ type TestOrder = {
 export async function claimLeads(session: Tx | Database, order: TestOrder): Promise<void> {
   const { numbers, event = 1, at = 0, repositoryId = REPOSITORY_ID } = order;
   const claims = claimsOf({ receiptId: `receipt-${event}`, event, numbers }, at);
-  const claim = (tx: Tx): Promise<void> => insertClaims(tx, repositoryId, claims);
+  const claim = (tx: Tx): Promise<void> => insertClaims(tx, { repositoryId, claims });
   await ('exclusive' in session ? session.exclusive(claim) : claim(session));
 }
 

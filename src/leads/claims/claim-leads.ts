@@ -50,8 +50,7 @@ const RELEASED = `
  */
 export async function insertClaims(
   tx: Tx,
-  repositoryId: number,
-  claims: readonly NewClaim[],
+  { repositoryId, claims }: { repositoryId: number; claims: readonly NewClaim[] },
 ): Promise<void> {
   if (claims.length === 0) return;
   const at = Math.max(...claims.map((claim) => claim.at));
@@ -165,11 +164,13 @@ const PUT_NAMES = `
   FROM jsonb_to_recordset(@names)
     AS given (event bigint, place integer, kind text, hash bytea, number bigint, at bigint)`;
 
-/** Has deletions stand that come at `at`. */
+/** A deletion that came at `at`, with the names by which it stands. */
+type StandingDeletion = { event: number; names: readonly MatchName[]; at: number };
+
+/** Has deletions stand from when they came. */
 export function putDeletionNames(
   tx: Tx,
-  repositoryId: number,
-  deletions: readonly { event: number; names: readonly MatchName[]; at: number }[],
+  { repositoryId, deletions }: { repositoryId: number; deletions: readonly StandingDeletion[] },
 ): void {
   const names = deletions.flatMap(({ names: own, ...deletion }) =>
     own.map((name, place) => ({ ...deletion, place, ...name })),

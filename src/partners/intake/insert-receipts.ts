@@ -188,7 +188,7 @@ export async function insertReceipts(
   sendRows(tx, RECEIPTS, numbered.map(toReceiptRow));
   sendRows(tx, EVENTS, events);
   sendRows(tx, SAME_EVENTS, rows.map(toSameEventRow));
-  putDeletionNames(tx, repositoryId, deletions); // what the directory learns meanwhile is claimed, too
+  putDeletionNames(tx, { repositoryId, deletions }); // what the directory learns meanwhile is claimed, too
 }
 
 function toReceiptRow({
@@ -283,5 +283,5 @@ export async function claimNamed(
   const claims = deletions.flatMap(({ event, receiptId, leads, at }) =>
     claimsOf({ event, receiptId, numbers: leads }, at),
   );
-  await insertClaims(tx, repositoryId, claims);
+  await insertClaims(tx, { repositoryId, claims });
 }

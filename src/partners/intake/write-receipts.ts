@@ -253,7 +253,7 @@ async function workRepeat(writing: Writing, repeat: Repeat, receipt: NewReceipt)
     await forgetDeletionNames(tx, before.event);
     const deletion = { ...before, names: event.names, leads, at: now };
     await claimNamed(tx, repositoryId, [deletion]);
-    putDeletionNames(tx, repositoryId, [deletion]);
+    putDeletionNames(tx, { repositoryId, deletions: [deletion] });
     leads = await claimedBy(tx, { repositoryId, ...owner }); // an operator may have given some of them back
   }
   await tx.run(SET_LEADS, { ...owner, leadIds: toLeadIds(leads) });

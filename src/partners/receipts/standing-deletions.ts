@@ -159,7 +159,7 @@ async function addLeads(
   const leadIds = toLeadIds(
     [...new Set([...fromLeadIds(state.leadIds), ...late])].sort((left, right) => left - right),
   );
-  await insertClaims(tx, order.repositoryId, claimsOf(order, now));
+  await insertClaims(tx, { repositoryId, claims: claimsOf(order, now) });
   if (state.outcome === 'PENDING' && state.stage === 'match') {
     await tx.run(MATCH_ANEW, { event, leadIds });
     return;

@@ -186,11 +186,8 @@ async function claimMatches(
     isForGood: plan !== undefined,
     now: (next ?? plan).now,
   }));
-  await insertClaims(
-    tx,
-    repositoryId,
-    orders.flatMap(({ order, now }) => claimsOf(order, now)),
-  );
+  const claims = orders.flatMap(({ order, now }) => claimsOf(order, now));
+  await insertClaims(tx, { repositoryId, claims });
   for (const { order, conflicts, isForGood, now } of orders) {
     if (isForGood) confirmClaims(tx, order);
     if (isRepeated(order.event)) continue;
