@@ -14,7 +14,7 @@ import { HOUR, SECOND, untilAborted } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
-import { createLastKnown } from '#shared/caching.ts';
+import { createLastKnown } from '#shared/resilience/last-known.ts';
 import { createRepeating, type Repeating } from '#shared/resilience/background.ts';
 import type { App } from './app.ts';
 

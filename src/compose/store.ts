@@ -143,8 +143,7 @@ export function createStore(
 async function openPostgres(url: string, opening: Opening): Promise<Engine> {
   const { config, clock, log } = opening;
   const { openDatabase } = await import('#adapters/postgres/database.ts');
-  const { migrate } = await import('#adapters/postgres/server.ts');
-  const { readServerInfo } = await import('#adapters/postgres/server.ts');
+  const { migrate, readServerInfo } = await import('#adapters/postgres/server.ts');
   const { searchPostgres } = await import('#catalog/reading/search.ts');
   const database = openDatabase({ url });
   try {

@@ -1,5 +1,3 @@
-import type { Clock } from './clock.ts';
-
 /**
  * The one contract of identity: **the same object means the same content.** Whoever hands out an
  * object that others remember something by (a visibility, a cached page, a rendered
@@ -37,31 +35,3 @@ export function atMostEntries(max: number) {
 
 /** Estimated cost in memory of a cached value beside its texts. */
 export const OVERHEAD_BYTES = 500;
-
-/**
- * Returns the value that was read last without waiting, undefined until there is one. It is read anew in
- * the background once it is `everyMs` old; a read that fails leaves it.
- */
-export function createLastKnown<T>({
-  read,
-  clock,
-  everyMs,
-}: {
-  read: () => Promise<T>;
-  clock: Clock;
-  everyMs: number;
-}) {
-  let value: T | undefined;
-  let lookedAt = -Infinity;
-  return (): T | undefined => {
-    const now = clock.monotonicMs();
-    if (now - lookedAt >= everyMs) {
-      lookedAt = now;
-      read().then(
-        (read) => (value = read),
-        () => undefined,
-      );
-    }
-    return value;
-  };
-}

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { expect, test, vi } from 'vitest';
-import { atMostEntries, createLastKnown, memoize, memoizePair } from '#shared/caching.ts';
-import { createFakeClock } from '../support/clock.ts';
+import { atMostEntries, memoize, memoizePair } from '#shared/caching.ts';
 
 test('the same object is worked out once, an equal one again', () => {
   const make = vi.fn<(key: { a: number }) => object>(({ a }) => ({ a }));
@@ -47,31 +46,4 @@ test('a cache of at most so many entries drops the one that was used longest ago
   cache.get('a');
   cache.set('c', 2);
   expect([...cache.keys()].sort()).toEqual(['a', 'c']);
-});
-
-test('says what was read last, and looks again when that is too old', async () => {
-  const clock = createFakeClock();
-  let reads = 0;
-  const read = async () => (reads += 1);
-  const known = createLastKnown({ read, clock, everyMs: 1000 });
-  expect(known()).toBeUndefined();
-  await clock.advance(999);
-  expect([known(), reads]).toEqual([1, 1]);
-  await clock.advance(1);
-  expect(known()).toBe(1);
-  await clock.advance(0);
-  expect([known(), reads]).toEqual([2, 2]);
-});
-
-test('a read that fails leaves what is known', async () => {
-  const clock = createFakeClock();
-  let fails = false;
-  const read = async () => (fails ? Promise.reject(new Error('gone')) : 'known');
-  const known = createLastKnown({ read, clock, everyMs: 1000 });
-  known();
-  await clock.advance(1000);
-  fails = true;
-  expect(known()).toBe('known');
-  await clock.advance(1000);
-  expect(known()).toBe('known');
 });

@@ -83,14 +83,14 @@ async function noteAhead(
 }
 
 /** `sinceMs`: when it changed, on the monotonic clock. */
-type Dated = NotedLead & { sinceMs: number };
+type ChangedLead = NotedLead & { sinceMs: number };
 type Found = { found: CachedLead | undefined; isAsNew: boolean };
 
 /**
  * The cache may be older than a change that another instance learnt of, and a replica of the tracker, too: it is
  * asked again, once for all who read the change, and no more than once a second.
  */
-async function findLead(leads: LiveLeads, change: Dated): Promise<Found> {
+async function findLead(leads: LiveLeads, change: ChangedLead): Promise<Found> {
   const { cache, clock } = leads;
   const known = await loadLead(leads, change);
   if (known.isAsNew) return known;
@@ -106,7 +106,7 @@ export function refuseStale({ outcome }: { outcome: string }): void {
   throw new TrackportError('tracker-unavailable', { detail });
 }
 
-async function loadLead({ cache, directoryKey }: LiveLeads, change: Dated): Promise<Found> {
+async function loadLead({ cache, directoryKey }: LiveLeads, change: ChangedLead): Promise<Found> {
   const lead = await cache.lead(change.number);
   refuseStale(lead.result);
   return { found: lead.found, isAsNew: isAsNew(lead, change, directoryKey) };
@@ -118,7 +118,7 @@ async function loadLead({ cache, directoryKey }: LiveLeads, change: Dated): Prom
  */
 function isAsNew(
   { found, result }: LeadLookUp,
-  { updatedAt, labels, sinceMs, lookDigest }: Dated,
+  { updatedAt, labels, sinceMs, lookDigest }: ChangedLead,
   directoryKey: KeyObject,
 ): boolean {
   if (!found || found.issue.updatedAt < updatedAt) return false;

@@ -6,7 +6,7 @@ import { type CircuitBreaker, createCircuitBreaker } from '#shared/resilience/ba
 import { type CallPolicy, TRACKER_BACKOFF } from './call-policy.ts';
 
 /** The age of an entry, and doubts about it; instants are in ms of the monotonic clock. */
-export type Dated = { confirmedAt: number; isLagging: boolean; isInvalidated: boolean };
+export type Confirmed = { confirmedAt: number; isLagging: boolean; isInvalidated: boolean };
 
 /** A response that lags behind a known event is asked for again after this. */
 const LAGGING_FRESH_MS = SECOND;
@@ -21,7 +21,7 @@ type Use = 'fresh' | 'changed' | 'expired' | 'missing';
 type Freshness = { now: number; freshForMs: number };
 
 /** Decides by the entry's age and what events said of it. */
-export function decideUse(cached: Dated | undefined, freshness: Freshness): Use {
+export function decideUse(cached: Confirmed | undefined, freshness: Freshness): Use {
   if (!cached) return 'missing';
   if (cached.isInvalidated) return 'changed';
   if (cached.isLagging && freshness.now - cached.confirmedAt >= LAGGING_FRESH_MS) return 'changed';
@@ -30,7 +30,7 @@ export function decideUse(cached: Dated | undefined, freshness: Freshness): Use 
 
 /** Milliseconds until the entry stops being fresh; 0 or less when it is not. */
 export function ttlMsOf(
-  { confirmedAt, isLagging, isInvalidated }: Dated,
+  { confirmedAt, isLagging, isInvalidated }: Confirmed,
   { now, freshForMs }: Freshness,
 ): number {
   const lifetimeMs = isLagging ? Math.min(LAGGING_FRESH_MS, freshForMs) : freshForMs;

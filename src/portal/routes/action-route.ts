@@ -12,7 +12,7 @@ import type { Actor } from '#shared/audit.ts';
 import { MINUTE } from '#shared/clock.ts';
 import { sha256Aside } from '#shared/crypto/hash.ts';
 import { type FieldProblem, isTrackportError, TrackportError } from '#shared/errors.ts';
-import { problems } from '#shared/outcomes/problems.ts';
+import { problems as knownProblems } from '#shared/outcomes/problems.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalPage } from '../page.ts';
 import { withParameter } from '../paths.ts';
@@ -138,7 +138,7 @@ async function runAction<Form extends z.ZodType, Params extends z.ZodType, Query
   const opened = openRequest(context, request, schemaOf(schemas.params));
   const sent = { ...opened, typed, seenBefore, query: queryOf({}, schemaOf(schemas.query)) };
   const back = async (error: TrackportError): Promise<Outcome> => {
-    if (!onProblems || !FORM_STATUSES.has(problems[error.code].status)) throw error;
+    if (!onProblems || !FORM_STATUSES.has(knownProblems[error.code].status)) throw error;
     const { code, detail = code, errors } = error;
     const wrong = errors?.map(toFormWords) ?? [{ code, detail }];
     const page = await onProblems(context, { ...sent, problems: wrong });

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { type Dated, decideUse, ttlMsOf } from '#leads/reading/confirmed-cache.ts';
+import { type Confirmed, decideUse, ttlMsOf } from '#leads/reading/confirmed-cache.ts';
 
 const rule = { now: 100_000, freshForMs: 15_000 };
-const cached = (ageMs: number, facts: Partial<Dated> = {}): Dated => ({
+const cached = (ageMs: number, facts: Partial<Confirmed> = {}): Confirmed => ({
   confirmedAt: rule.now - ageMs,
   isLagging: false,
   isInvalidated: false,
   ...facts,
 });
 
-test.each<[string, Dated | undefined, ReturnType<typeof decideUse>]>([
+test.each<[string, Confirmed | undefined, ReturnType<typeof decideUse>]>([
   ['nothing cached', undefined, 'missing'],
   ['what was confirmed now', cached(0), 'fresh'],
   ['what is a moment younger than freshFor', cached(14_999), 'fresh'],
@@ -28,7 +28,7 @@ test('what lags is expired before its second is over when freshFor is shorter', 
   expect(decideUse(cached(500, { isLagging: true }), short)).toBe('expired');
 });
 
-test.each<[string, Dated, number]>([
+test.each<[string, Confirmed, number]>([
   ['what was confirmed a moment ago', cached(1000), 14_000],
   ['what lags behind an event', cached(400, { isLagging: true }), 600],
   ['what an event says is wrong', cached(1000, { isInvalidated: true }), 0],
