@@ -27,7 +27,7 @@ const row = (given: Partial<SessionRow> = {}): SessionRow => ({
 });
 
 /** One body for every engine: what stored sessions promise. */
-export function describeStoredSessions(engine: string, open: Open): void {
+export function describeSessions(engine: string, open: Open): void {
   describe(`sessions on ${engine}`, () => {
     test('a session is known to every instance, and ended for all at once', async () => {
       const [one, other] = await open();
