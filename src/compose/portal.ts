@@ -74,7 +74,7 @@ export async function composePortal(app: App, served: Served): Promise<Area> {
 function shownTracker({ config, settings, tracker }: App): PortalContext['tracker'] {
   const { apiUrl, repository } = config.tracker;
   return {
-    quota: () => tracker.leadTracker.quota(),
+    quota: tracker.leadTracker.quota,
     lastFailure: () => tracker.lastFailure(),
     hasWebhookSecret: () => settings.current().tracker.webhookSecrets.length > 0,
     labels: () => untilAborted(readLabels(tracker), AbortSignal.timeout(LABELS_WAIT_MS)),

@@ -102,7 +102,7 @@ export type LeadTracker = {
   /** @throws {tracker-failed} @throws {tracker-unavailable} */
   readIssue(number: number, validator?: string): Promise<IssueResult>;
   /** Undefined until the first response. */
-  quota(): TrackerQuota | undefined;
+  quota: () => TrackerQuota | undefined;
 };
 
 /** A delivery of the tracker's webhook, as it came. */

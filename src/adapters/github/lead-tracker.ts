@@ -61,7 +61,7 @@ export function createLeadTracker(client: TrackerClient, repository: Repository)
   return {
     listIssues: (query, validator) => listIssues(query, validator).catch(rethrow),
     readIssue: (number, validator) => readIssue(number, validator).catch(rethrow),
-    quota: () => client.quota(),
+    quota: client.quota,
   };
 }
 

@@ -99,7 +99,7 @@ export function createTrackerWatch(probe: TrackerProbe): TrackerWatch {
     noteCalls: (tracker) => ({
       listIssues: (query, validator) => note(tracker.listIssues(query, validator)),
       readIssue: (number, validator) => note(tracker.readIssue(number, validator)),
-      quota: () => tracker.quota(),
+      quota: tracker.quota,
     }),
     noteFailure: (call) => noted(call),
     noteCredential: async (request) => {

@@ -67,7 +67,10 @@ export function createLeadReader(
 ): LeadReader {
   const source = { ...given, pageCache: createPageCache(given.leadCache, pagesBytesMax) };
   const { claimView, instanceChanges } = source;
-  /** Chained rather than awaited, here and in the routes: a hot read pays for each `async` function. */
+  /**
+   * The claims, once the cache has heard what other instances know: claims themselves do not travel that way. Chained
+   * rather than awaited, here and in the routes: a hot read pays for each `async` function.
+   */
   const currentClaims = (): Promise<Claims> =>
     instanceChanges.isCurrent()
       ? claimView.current()

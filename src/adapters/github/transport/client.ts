@@ -104,7 +104,7 @@ export type TrackerClient = {
   ): Promise<TrackerResponse<T>>;
   credentialKind: CredentialKind;
   /** The primary limit of REST; undefined until the first response. */
-  quota(): TrackerQuota | undefined;
+  quota: () => TrackerQuota | undefined;
 };
 
 /** @throws {TypeError} when the private key of an App is unusable */
@@ -168,7 +168,7 @@ export function createTrackerClient(connection: TrackerConnection): TrackerClien
       return { kind: 'other', status, headers };
     },
     credentialKind: credentialKindOf(connection.credential),
-    quota: () => exchanges.quota(),
+    quota: exchanges.quota,
   };
 }
 
@@ -195,7 +195,7 @@ type Exchanges = {
    * @throws {TrackerFailure} `limited` (also without calling), `timeout`, `network`, `nonsense`
    */
   exchange(request: ExchangeRequest, token: string): Promise<ExchangeResponse>;
-  quota(): TrackerQuota | undefined;
+  quota: () => TrackerQuota | undefined;
 };
 
 /** Octokit without plugins that wait: it builds requests, `exchange` decides what responses mean. */
@@ -223,7 +223,7 @@ function createExchanges({ apiUrl, clock, userAgent, onExchange }: TrackerApi): 
     return response;
   };
 
-  return { exchange, quota: () => limits.quota() };
+  return { exchange, quota: limits.quota };
 }
 
 /** A response with `Age` was made by a cache, some time ago. @see RFC 9110 section 6.6.1 */

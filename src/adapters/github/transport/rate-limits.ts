@@ -27,7 +27,7 @@ export type RateLimits = {
   /** Takes note of a response. True when it refuses because of a limit. */
   note(response: ObservedResponse): boolean;
   /** The primary limit of REST calls. */
-  quota(): TrackerQuota | undefined;
+  quota: () => TrackerQuota | undefined;
 };
 
 export function createRateLimits(clock: Clock): RateLimits {
