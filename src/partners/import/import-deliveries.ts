@@ -13,7 +13,8 @@ import {
   type NewReceipt,
   toReceipt,
 } from '../intake/accept-delivery.ts';
-import { findKnown, leadsNamed, timesOf } from '../intake/insert-receipts.ts';
+import { leadsNamed, timesOf } from '../intake/claim-named.ts';
+import { findKnown } from '../intake/repeats.ts';
 import type { Partner } from '../partner.ts';
 import { readDelivery } from '../read-delivery.ts';
 import type { Outcome, PartnerPath } from '../receipts/receipt.ts';

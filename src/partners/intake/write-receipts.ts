@@ -1,41 +1,18 @@
 /** Writes deliveries: all that an accepted one changes in the store, in one transaction. */
 import { setImmediate } from 'node:timers/promises';
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-leads.ts';
+import { readDirectoryView } from '#leads/directory/directory-view.ts';
 import { readRepositoryId, type StoredRepositoryName } from '#leads/lead-store.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Database, Tx } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { toRecords, toJson } from '#shared/sql.ts';
-import { type Receipt, type EventStep, isDeletion, payloadIdentity } from '../receipts/receipt.ts';
+import { toRecords } from '#shared/sql.ts';
+import type { Receipt } from '../receipts/receipt.ts';
 import { claimLearnt } from '../receipts/standing-deletions.ts';
-import {
-  findKnown,
-  insertReceipts,
-  readNextNumbers,
-  type SameEvent,
-  type SplitReceipt,
-  type Writing,
-  claimNamed,
-  leadsNamed,
-  type Repeat,
-  timesOf,
-} from './insert-receipts.ts';
-import { readDirectoryView } from '#leads/directory/directory-view.ts';
-import {
-  REPOSITORY_NOT_KNOWN,
-  claimedBy,
-  forgetDeletionNames,
-  putDeletionNames,
-  toLeadIds,
-} from '#leads/claims/claim-leads.ts';
 import type { Acceptance, NewEvent, NewReceipt, WriteReceipt } from './accept-delivery.ts';
-import { effectOfRepeat, type RepeatEffect } from '../event.ts';
-import {
-  AS_NEW,
-  LASTING_NOTE,
-  REFRESH_RECEIPT_STATUS,
-  REQUEUE_REPEATED,
-  SET_LEADS,
-} from '../receipts/event-changes.ts';
+import type { Writing } from './claim-named.ts';
+import { insertReceipts, readNextNumbers, type ReceiptToInsert } from './insert-receipts.ts';
+import { findKnown, readOriginal, type Repeat, type SameEvent, workRepeat } from './repeats.ts';
 
 type WriteOptions = {
   /** Seals the bytes of events. */
@@ -146,10 +123,10 @@ async function writeTogether(
       readRepositoryId(tx, repository),
       readNextNumbers(tx),
     ]);
-  const writing: Writing = { tx, next, sealer, directory, repositoryId, isIdReused };
+  const writing: Writing = { tx, sealer, directory, repositoryId };
   const split = receipts.map((receipt) => splitReceipt(receipt, before));
   await insertReceipts(
-    writing,
+    { ...writing, next, isIdReused },
     split.filter((one) => !isRepeat(one)),
   );
   const acceptances: Acceptance[] = [];
@@ -193,17 +170,20 @@ async function claimMerged(
   if (id !== undefined) await claimLearnt(tx, { id, name: repository }, { hashes }, now);
 }
 
+/** A receipt, its events split by what the store knows of them. */
+type SplitReceipt = ReceiptToInsert & { repeats: Repeat[] };
+
 /** An event that stands twice in one delivery is taken once. */
 function splitReceipt(receipt: NewReceipt, before: ReadonlyMap<NewEvent, SameEvent>): SplitReceipt {
   const seen = new Set<string>();
-  const split: SplitReceipt = { receipt, written: [], repeats: [], known: [] };
+  const split: SplitReceipt = { receipt, written: [], repeats: [], notNew: [] };
   for (const event of receipt.events) {
     const key = keyOf(event);
     const same = before.get(event);
     const isTwice = seen.has(key);
     seen.add(key);
     const { position } = event;
-    if (same ?? isTwice) split.known.push({ position, receiptId: same?.receiptId ?? receipt.id });
+    if (same ?? isTwice) split.notNew.push({ position, receiptId: same?.receiptId ?? receipt.id });
     if (isTwice) continue;
     if (same) split.repeats.push({ event, before: same });
     else split.written.push(event);
@@ -229,85 +209,4 @@ async function acceptReceipt(writing: Writing, split: SplitReceipt): Promise<Acc
   const { path: _, events: _all, traceparent: _span, createdBefore: _until, ...own } = receipt;
   const accepted: Receipt = { ...own, status: 'ACCEPTED' };
   return { kind: 'accepted', receipt: accepted, queued, written };
-}
-
-/** A release counts against the deliveries that came before it: the partner asks anew with this one. */
-const FORGET_RELEASES = 'DELETE FROM claim WHERE event = @event AND released_at IS NOT NULL';
-
-const REFRESH_NOTE = `
-  UPDATE event SET note = ${LASTING_NOTE} WHERE id = @event AND note IS NOT NULL`;
-
-/** Returns whether the event waits for the worker because of this repeat. */
-async function workRepeat(writing: Writing, repeat: Repeat, receipt: NewReceipt): Promise<boolean> {
-  const { tx, directory, repositoryId } = writing;
-  const { event, before } = repeat;
-  const { receivedAt: now } = receipt;
-  const times = timesOf(event, receipt, before);
-  const effect = effectOfRepeat(event, before.outcome);
-  if (effect === 'nothing') return false;
-  const owner = { event: before.event };
-  if ((await tx.run(FORGET_RELEASES, owner)) > 0) await tx.run(REFRESH_NOTE, owner);
-  const isQueued = await queueRepeat(writing, repeat, { effect, now, ...times });
-  let leads = leadsNamed(directory, event, times);
-  if (isDeletion(receipt)) {
-    await forgetDeletionNames(tx, before.event);
-    const deletion = { ...before, names: event.names, leads, at: now };
-    await claimNamed(tx, repositoryId, [deletion]);
-    putDeletionNames(tx, { repositoryId, deletions: [deletion] });
-    leads = await claimedBy(tx, { repositoryId, ...owner }); // an operator may have given some of them back
-  }
-  await tx.run(SET_LEADS, { ...owner, leadIds: toLeadIds(leads) });
-  return isQueued;
-}
-
-/** A repeat counts from its own call; one that was brought in by hand takes nothing back. */
-const ASKED_ANEW = `
-  created_before = greatest(coalesce(created_before, 0), @createdBefore), actions = @actions`;
-
-const REQUEUE_SETTLED = `
-  UPDATE event SET ${AS_NEW}, progress = NULL, payload = @payload, ${ASKED_ANEW}
-  WHERE id = @event`;
-
-/** True when a worker has looked at it: then a repeat makes new work, else it waits in the queue already. */
-const IS_BEGUN = `
-  SELECT lease_token IS NOT NULL OR progress IS NOT NULL AS is_begun
-  FROM event WHERE id = @event`;
-
-/** An event that a late lead has opened again has no payload any more: this one is as good. */
-const MARK_AGAIN = `
-  UPDATE event SET again = @now, payload = coalesce(payload, @payload), ${ASKED_ANEW} WHERE id = @event`;
-
-async function queueRepeat(
-  { tx, sealer }: Writing,
-  { event, before }: Repeat,
-  {
-    effect,
-    ...call
-  }: { effect: Exclude<RepeatEffect, 'nothing'>; now: number; createdBefore: number },
-): Promise<boolean> {
-  const owner = { event: before.event };
-  const identity = payloadIdentity(before.receiptId, before.position);
-  const step = JSON.stringify({ at: call.now, what: 'repeated' } satisfies EventStep);
-  const payload = sealer.seal(identity, event.payload);
-  const values = { ...owner, ...call, step, payload, actions: toJson(event.actions) };
-  if (effect === 'queue') {
-    await tx.run(REQUEUE_SETTLED, values);
-    await tx.run(REFRESH_RECEIPT_STATUS, { receipts: [before.receipt] });
-    return true;
-  }
-  const row = await tx.get<{ isBegun: boolean }>(IS_BEGUN, owner);
-  await tx.run(MARK_AGAIN, values);
-  const isStarted = (await tx.run(REQUEUE_REPEATED, { ...owner, leaseToken: undefined })) > 0;
-  return isStarted && row?.isBegun === true;
-}
-
-const READ_ORIGINAL = `
-  SELECT id, partner_id, event_type, external_id, correlation_id, received_at
-  FROM receipt WHERE number = @receipt`;
-
-/** The receipt as it was first answered, whatever has become of it since. */
-async function readOriginal(tx: Tx, receipt: number): Promise<Receipt> {
-  const row = await tx.get<Receipt>(READ_ORIGINAL, { receipt });
-  if (!row) throw new Error('an event has no receipt');
-  return { ...row, status: 'ACCEPTED' };
 }

@@ -8,7 +8,7 @@ import { silentLog } from '#shared/log.ts';
 import type { Statements } from '#shared/database.ts';
 import { readDirectoryView } from '#leads/directory/directory-view.ts';
 import { listReceipts, type ReceiptFilter } from '#partners/receipts/read-receipts.ts';
-import { findKnown } from '#partners/intake/insert-receipts.ts';
+import { findKnown } from '#partners/intake/repeats.ts';
 import { type AuditFilter, readEntries } from '#access/audit.ts';
 import { type ListQuery, selectListed } from '#catalog/reading/read-catalog.ts';
 import type { NewEvent } from '#partners/intake/accept-delivery.ts';

@@ -12,7 +12,7 @@ export const bugs: readonly Bug[] = [
   {
     name: 'a claim in a second transaction',
     file: 'src/partners/intake/insert-receipts.ts',
-    from: '  await claimNamed(tx, repositoryId, deletions);\n',
+    from: '  await claimNamed(tx, { repositoryId, deletions });\n',
     to: '',
   },
   {
