@@ -13,7 +13,7 @@ import { createClaimView } from '#leads/claims/claim-view.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createDirectoryFiller, type DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
-import { readRemovalReaders } from '#leads/lead-feed/feed-readers.ts';
+import { readRemovalReaders } from '#leads/lead-feed/told-stretches.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import { createPartners, type Partners } from '#partners/index.ts';
 import { toPartnerList } from '#partners/partner.ts';
@@ -249,7 +249,7 @@ function composePartners(app: Omit<App, 'partners'>, instance: string): Partners
     learnTime: () => tracker.learnTime(),
     openReaders: async () => {
       // Readers that were sent something a moment ago have it, before it is in the store.
-      await leads.leadFeed.flushReads();
+      await leads.leadFeed.flushTold();
       const consumers = await readLeadGrants(db);
       return (numbers) => readRemovalReaders(claimedLeads, numbers, consumers);
     },

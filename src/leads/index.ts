@@ -22,7 +22,7 @@ type LeadsOptions = {
   instanceChanges: InstanceChanges;
   cursors: CursorSealer;
   store: LeadStore;
-  /** The sub-key that what leads look like is digested with. */
+  /** The sub-key that leads are digested with. */
   directoryKey: KeyObject;
   /** Called for each item of the feed; `lagMs` since its change, on a stream that had all before it. */
   onFeedItem?: (lagMs?: number) => void;

@@ -15,12 +15,12 @@ import {
   REPOSITORY,
   REPOSITORY_ID,
 } from '../support/directory.ts';
-import { isFeedFollowed, noteFeedReader, readFeedReader } from '#leads/lead-feed/feed-readers.ts';
+import { isFeedFollowed, putFollowerNote, findFollowerNote } from '#leads/lead-feed/followers.ts';
 import {
   type FeedPlace,
   readChangesAfter,
   readFeedEnd,
-  readHistory,
+  readEra,
   hideLeadNow,
   noteReadLeads,
 } from '#leads/lead-feed/stored-changes.ts';
@@ -39,8 +39,8 @@ import {
 const NOW = 100 * DAY;
 const START: FeedPlace = [-1, 0];
 const LABELS = { approvedLabel: 'approved', deletedLabel: 'deleted' };
-const LOOK = Buffer.alloc(16, 1);
-const OTHER_LOOK = Buffer.alloc(16, 2);
+const DIGEST = Buffer.alloc(16, 1);
+const OTHER_DIGEST = Buffer.alloc(16, 2);
 
 /** One body for every engine: what the lead feed promises. */
 export function describeLeadFeedStore(engine: string, open: () => Promise<Database>): void {
@@ -87,44 +87,49 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
 
     test('a state that is met again is no change, and another one of the same second is', async () => {
       const { directory, since, end } = await setUp();
-      const state = { updatedAt: NOW, lookDigest: LOOK };
+      const state = { updatedAt: NOW, leadDigest: DIGEST };
       await putEntries(directory, [entry(1, state)]);
       let before = await end();
       await putEntries(directory, [entry(1, state)]);
       await putCaughtUp(directory, [entry(1, state)], NOW);
       await putCrawled(directory, [entry(1, state)], NOW);
       expect(await since(before)).toEqual([]);
-      await putEntries(directory, [entry(1, { ...state, lookDigest: OTHER_LOOK })]);
+      await putEntries(directory, [entry(1, { ...state, leadDigest: OTHER_DIGEST })]);
       expect(await since(before)).toEqual(['+1']);
       before = await end();
-      await putEntries(directory, [entry(1, { ...state, updatedAt: NOW - 1, lookDigest: LOOK })]); // older
-      await putEntries(directory, [entry(1, { ...state, lookDigest: OTHER_LOOK })]);
+      await putEntries(directory, [entry(1, { ...state, updatedAt: NOW - 1, leadDigest: DIGEST })]); // older
+      await putEntries(directory, [entry(1, { ...state, leadDigest: OTHER_DIGEST })]);
       expect(await since(before)).toEqual([]);
     });
 
     test('what a list has shown is no change when it is met', async () => {
       const { directory, feed, since, end } = await setUp();
-      const lead = { number: 1, updatedAt: NOW, labels: ['approved'], lookDigest: LOOK };
+      const lead = { number: 1, updatedAt: NOW, labels: ['approved'], leadDigest: DIGEST };
       expect([...(await noteReadLeads(feed, [lead]))]).toEqual([[1, NOW]]);
       const before = await end();
-      await putEntries(directory, [entry(1, { updatedAt: NOW, lookDigest: LOOK })]);
+      await putEntries(directory, [entry(1, { updatedAt: NOW, leadDigest: DIGEST })]);
       expect(await since(before)).toEqual([]);
       expect([...(await noteReadLeads(feed, [lead]))]).toEqual([[1, NOW]]);
-      await putEntries(directory, [entry(1, { updatedAt: NOW, lookDigest: OTHER_LOOK })]);
+      await putEntries(directory, [entry(1, { updatedAt: NOW, leadDigest: OTHER_DIGEST })]);
       expect(await since(before)).toEqual(['+1']);
       expect([...(await noteReadLeads(feed, [lead]))]).toEqual([]);
     });
 
     test('what a list has shown before anybody met it is a change for others, at once and once', async () => {
       const { directory, feed, since, end, clock } = await setUp();
-      await putEntries(directory, [entry(1, { updatedAt: NOW, lookDigest: LOOK })]);
+      await putEntries(directory, [entry(1, { updatedAt: NOW, leadDigest: DIGEST })]);
       const before = await end();
       clock.now += 1;
-      const lead = { number: 1, updatedAt: NOW + 1, labels: ['approved'], lookDigest: OTHER_LOOK };
+      const lead = {
+        number: 1,
+        updatedAt: NOW + 1,
+        labels: ['approved'],
+        leadDigest: OTHER_DIGEST,
+      };
       expect([...(await noteReadLeads(feed, [lead]))]).toEqual([[1, NOW + 1]]);
       expect(await since(before)).toEqual(['+1']);
       const told = await end();
-      await putEntries(directory, [entry(1, { updatedAt: NOW + 1, lookDigest: OTHER_LOOK })]);
+      await putEntries(directory, [entry(1, { updatedAt: NOW + 1, leadDigest: OTHER_DIGEST })]);
       expect(await since(told)).toEqual([]);
       expect([...(await noteReadLeads(feed, [lead]))]).toEqual([[1, NOW + 1]]);
     });
@@ -314,7 +319,12 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       await putEntries(directory, [entry(1)]);
       await noteReadLeads(
         feed,
-        [1, 2].map((number) => ({ number, updatedAt: 0, labels: ['approved'], lookDigest: LOOK })),
+        [1, 2].map((number) => ({
+          number,
+          updatedAt: 0,
+          labels: ['approved'],
+          leadDigest: DIGEST,
+        })),
       );
       const before = await end();
       clock.now += 1;
@@ -346,7 +356,7 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
         const store = { ...directory, repository };
         clock.now += 1;
         await adoptRepository(store, id, { rules, at: clock.now });
-        return readHistory(store);
+        return readEra(store);
       };
       await putEntries(directory, [entry(1)]);
       expect(await reopen()).toBeUndefined();
@@ -365,17 +375,17 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       const back = await reopen();
       expect(back).not.toBe(restored);
       expect(await reopen()).toBe(back);
-      expect(await readHistory(feed)).toBe(back);
+      expect(await readEra(feed)).toBe(back);
       expect(await since(START)).toEqual(['+1', '+2']);
     });
 
     test('knows who follows', async () => {
       const { feed } = await setUp();
       expect(await isFeedFollowed(feed.db, 0)).toBe(false);
-      expect(await readFeedReader(feed.db, 'c1')).toBeUndefined();
-      await noteFeedReader(feed.db, { consumerId: 'c1', position: 5, readAt: NOW });
-      await noteFeedReader(feed.db, { consumerId: 'c1', position: 7, readAt: NOW + 1 });
-      expect(await readFeedReader(feed.db, 'c1')).toEqual({
+      expect(await findFollowerNote(feed.db, 'c1')).toBeUndefined();
+      await putFollowerNote(feed.db, { consumerId: 'c1', position: 5, readAt: NOW });
+      await putFollowerNote(feed.db, { consumerId: 'c1', position: 7, readAt: NOW + 1 });
+      expect(await findFollowerNote(feed.db, 'c1')).toEqual({
         consumerId: 'c1',
         position: 7,
         readAt: NOW + 1,

@@ -1,4 +1,4 @@
-import type { FeedReader } from '#leads/lead-feed/feed-readers.ts';
+import type { FollowerNote } from '#leads/lead-feed/followers.ts';
 import type { LeadChange } from '#leads/lead-feed/lead-change.ts';
 import { type InstanceChange, noOthers } from '#leads/instance-changes.ts';
 import type { DirectoryStore } from '#leads/lead-store.ts';
@@ -28,16 +28,16 @@ export const everybody: Visibility = { consumerId: 'c1', labels: [] };
 type FakeFeed = {
   /** The position of the last change. */
   end?: () => number | undefined;
-  /** Position at which its history begins. */
-  history?: number;
+  /** Position at which its era begins. */
+  era?: number;
   changesAfter?: (position: number, limit: number) => readonly LeadChange[];
-  reader?: FeedReader | undefined;
+  reader?: FollowerNote | undefined;
   listen?: Database['listen'];
 };
 
 /** A store that has a lead feed alone, and keeps nothing. */
 export function storeOfFeed(feed: FakeFeed = {}): DirectoryStore {
-  const { end, history, changesAfter, reader, listen } = feed;
+  const { end, era, changesAfter, reader, listen } = feed;
   const db = {
     all: async (_sql: string, { position, limit }: { position?: number; limit?: number }) => {
       if (position === undefined || limit === undefined) return [];
@@ -46,7 +46,7 @@ export function storeOfFeed(feed: FakeFeed = {}): DirectoryStore {
     get: async (_sql: string, values: object) => {
       if ('consumerId' in values) return reader;
       const last = end?.();
-      const position = 'number' in values ? history : last;
+      const position = 'number' in values ? era : last;
       return last === undefined || position === undefined ? undefined : { position };
     },
     run: async () => 1,

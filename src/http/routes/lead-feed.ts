@@ -39,7 +39,7 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
       leadFeed.read(toQuery(query), visibilityOf(request), { waitMs, signal });
     const page = await (waitMs > 0 ? listeners.wait(request, read) : read(hangUpOf(request)));
     if (!isHead(request))
-      onceSent(request, () => leadFeed.notePageRead(toQuery(query), page, visibilityOf(request)));
+      onceSent(request, () => leadFeed.notePageTold(toQuery(query), page, visibilityOf(request)));
     return backlog.send(request, bytesOfPage(page), async () => {
       const items = await leadFeed.withoutClaimed(page.items);
       const shown = items === page.items ? page : { ...page, items };

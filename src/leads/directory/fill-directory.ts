@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { MINUTE, SECOND, type TrackerTime } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { isFeedFollowed } from '../lead-feed/feed-readers.ts';
+import { isFeedFollowed } from '../lead-feed/followers.ts';
 import type { DirectoryStore } from '../lead-store.ts';
 import type { Issue, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { type LeadRules, mapIssues } from '../model/lead.ts';

@@ -10,7 +10,7 @@ import {
   type LeadIdentity,
   READING_VERSION,
 } from '../model/identity.ts';
-import { lookDigestOf } from '../model/lead-out.ts';
+import { leadDigestOf } from '../model/lead-out.ts';
 import {
   isReadable as isReadableBy,
   type LeadRules,
@@ -42,8 +42,8 @@ export type DirectoryEntry = {
   labels: readonly string[];
   /** Those of all states that it was readable in, where the entry stands for several. */
   carried?: readonly string[];
-  /** Digest (`lookDigestOf`) of the lead as readers see it. */
-  lookDigest?: Buffer;
+  /** Digest (`leadDigestOf`) of the lead as readers see it. */
+  leadDigest?: Buffer;
   identities: readonly HashedIdentity[];
 };
 
@@ -112,7 +112,7 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: KeyObject)
     isReadable,
     labels: foldLabels(issue.labels),
     ...(isReadable &&
-      tellsFields(issue, rules) && { lookDigest: lookDigestOf(key, toLead(issue, rules)) }),
+      tellsFields(issue, rules) && { leadDigest: leadDigestOf(key, toLead(issue, rules)) }),
     identities: identities.flatMap((identity) =>
       identity ? [toHashedIdentity(key, identity)] : [],
     ),

@@ -9,7 +9,7 @@ import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import { adoptClaims, endDeletionNames } from '../claims/claim-leads.ts';
 import {
-  beginHistory,
+  beginEra,
   hideLeads,
   noteCrawlEnd,
   noteLeads,
@@ -55,7 +55,7 @@ export function adoptRepository(
     const stored = await tx.get<{ rulesCheck: Buffer }>(RULES_CHECK, { id });
     if (stored?.rulesCheck.equals(rules) !== true) await tx.run(BEGIN, { id, rules, at });
     const isOther = last !== undefined && last.repositoryId !== id;
-    if (isOther || stored?.rulesCheck.length === 0) await beginHistory(tx, { id, at });
+    if (isOther || stored?.rulesCheck.length === 0) await beginEra(tx, { id, at });
   });
 }
 
@@ -212,11 +212,11 @@ async function putPage(
     const put = await putLeads(tx, id, part);
     await putKeys(tx, id, part);
     for (const entry of part) {
-      const { number, lookDigest } = entry;
+      const { number, leadDigest } = entry;
       const before = seen.get(number);
       const labels = [...(before?.seen ?? []), ...carriedOf(entry)];
       seen.set(number, {
-        lookDigest: put.has(number) ? lookDigest : before?.lookDigest,
+        leadDigest: put.has(number) ? leadDigest : before?.leadDigest,
         seen: labels,
       });
     }
@@ -294,7 +294,7 @@ async function putLeads(
 
 function withoutIdentities({
   identities: _identities,
-  lookDigest: _lookDigest,
+  leadDigest: _leadDigest,
   ...entry
 }: DirectoryEntry): object {
   return entry;

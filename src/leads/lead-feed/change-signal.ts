@@ -5,7 +5,7 @@ import { createTurns } from '#shared/resilience/turns.ts';
 import { CHANNEL, type FeedPlace } from './stored-changes.ts';
 
 /** In any case: what tells of changes may be cut off unnoticed. */
-const LOOK_EVERY_MS = 15 * SECOND;
+const POLL_EVERY_MS = 15 * SECOND;
 /** A change is for many: others get their turn of the event loop in between. */
 const WOKEN_A_TURN = 50;
 
@@ -24,11 +24,11 @@ export function createChangeSignal({
   const turn = createTurns(WOKEN_A_TURN);
   const waiting = new Set<() => void>();
   let watching: ReturnType<Database['listen']> | undefined;
-  let looking: ReturnType<typeof setInterval> | undefined;
+  let polling: ReturnType<typeof setInterval> | undefined;
   let known: string | undefined;
   let seen = 0;
   /** Wakes those who wait, but not for other writes to the store. */
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const end = await readEnd().then(String, () => undefined);
     if (end !== undefined && end === known) return;
     known = end;
@@ -41,8 +41,8 @@ export function createChangeSignal({
   return {
     /** Listens from the first call on. Returns the number of changes so far; a read after it has them all. */
     listen: (): number => {
-      watching ??= db.listen(CHANNEL, () => void look());
-      looking ??= setInterval(() => void look(), LOOK_EVERY_MS).unref();
+      watching ??= db.listen(CHANNEL, () => void poll());
+      polling ??= setInterval(() => void poll(), POLL_EVERY_MS).unref();
       return seen;
     },
     /** Resolves with the first change after `before` or when the signal is aborted; false: after `ms` without either. */
@@ -58,7 +58,7 @@ export function createChangeSignal({
       return isOver();
     },
     close: async (): Promise<void> => {
-      clearInterval(looking);
+      clearInterval(polling);
       await watching?.close();
     },
   };

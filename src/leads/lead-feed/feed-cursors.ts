@@ -26,8 +26,8 @@ export type FeedPosition = {
   walkedTo?: ListPlace;
   /** Changes behind `place` that tell nothing but what the list has shown. */
   shown?: readonly FeedPlace[];
-  /** Beginning of the history of which it is a place, as `readHistory` tells. */
-  history?: number | undefined;
+  /** The era of which it is a place, as `readEra` tells. */
+  era?: number | undefined;
 };
 
 const KIND = 'lead-feed/1';
@@ -84,9 +84,9 @@ function openOrUndefined(cursors: CursorSealer, cursor: string, consumerId: stri
   }
 }
 
-/** @throws {cursor-expired} what the reader was told is not in the history that the feed goes on with */
-export function refuseOtherHistory(position: FeedPosition, history: number | undefined): void {
-  if (position.history !== history)
+/** @throws {cursor-expired} the era in which the reader was told is over */
+export function refuseOtherEra(position: FeedPosition, era: number | undefined): void {
+  if (position.era !== era)
     refuseExpired('was made before the store was restored, or for another repository');
 }
 

@@ -4,15 +4,18 @@ import { REPLICA_LAG_MAX_MS } from '../lead-tracker.ts';
 /** A reader who stays away for longer cannot go on from its cursor, and follows the feed no more. */
 export const FEED_READABLE_MS = 30 * DAY;
 
-/** No issue has this number: its change, of which nobody is told, is where the history begins that cursors hold for. */
-export const HISTORY = 0;
+/**
+ * Cursors hold within an era, which ends behind a restore and behind another repository. No issue has this number: its
+ * change, of which nobody is told, is where the era begins.
+ */
+export const ERA = 0;
 
 /** A lead that a reader was shown by a list. `labels` are folded. */
 export type ReadLead = {
   number: number;
   updatedAt: number;
   labels: readonly string[];
-  lookDigest: Buffer;
+  leadDigest: Buffer;
 };
 
 /**
@@ -35,7 +38,7 @@ export type LeadChange = {
   /** Folded. */
   labels: readonly string[];
   /** A keyed digest of what readers were told last; undefined where nobody knows. */
-  lookDigest?: Buffer | undefined;
+  leadDigest?: Buffer | undefined;
   /** The labels by which it could ever be read, and `''` for at all. */
   carried: readonly Span[];
 };
@@ -43,7 +46,7 @@ export type LeadChange = {
 /** A lead as it is now. */
 export type LeadSnapshot = Pick<
   LeadChange,
-  'number' | 'isVisible' | 'updatedAt' | 'labels' | 'lookDigest'
+  'number' | 'isVisible' | 'updatedAt' | 'labels' | 'leadDigest'
 > & {
   /** Labels by which it could be read in any state that was seen; undefined where the tracker told nothing. */
   seen?: readonly string[];
@@ -51,7 +54,7 @@ export type LeadSnapshot = Pick<
 
 /** By this every reader with a grant for all leads reads. */
 const EVERYBODY = '';
-/** A lead that has had so many labels of late gets no more of them into its history. */
+/** A lead that has had so many labels of late gets no more of them into `carried`. */
 const SPANS_MAX = 200;
 
 /**
@@ -82,21 +85,21 @@ function changeAfter(
   { seen = [], ...state }: LeadSnapshot,
   position: number,
 ): LeadChange | undefined {
-  const lookDigest = state.lookDigest ?? (isSameState(known, state) ? known.lookDigest : undefined);
+  const leadDigest = state.leadDigest ?? (isSameState(known, state) ? known.leadDigest : undefined);
   const isOther = differs(known, state);
   if (isOther || hasMore(known, seen)) {
     const carried = carriedAfter(known.carried, { ...state, seen }, position);
     const changedAt = isOther ? position : known.changedAt;
-    return { ...state, lookDigest, position, changedAt, carried };
+    return { ...state, leadDigest, position, changedAt, carried };
   }
-  return known.isVisible && !known.lookDigest && lookDigest ? { ...known, lookDigest } : undefined;
+  return known.isVisible && !known.leadDigest && leadDigest ? { ...known, leadDigest } : undefined;
 }
 
 /** Readers were shown a newer state than what the directory has met: of the older one only its labels count. */
 function newerThan(known: LeadChange | undefined, given: LeadSnapshot): Partial<LeadSnapshot> {
   const isNewer = known?.isVisible === true && given.isVisible && known.updatedAt > given.updatedAt;
   return isNewer
-    ? { updatedAt: known.updatedAt, labels: known.labels, lookDigest: known.lookDigest }
+    ? { updatedAt: known.updatedAt, labels: known.labels, leadDigest: known.leadDigest }
     : {};
 }
 
@@ -124,12 +127,12 @@ export function shownChange(
   if (!known || isAhead) return nextChange(known, state, position);
   const before = new Set(known.carried.map(([label]) => label));
   const more = [EVERYBODY, ...lead.labels].filter((label) => !before.has(label));
-  const lookDigest = known.lookDigest ?? (isSameState(known, state) ? lead.lookDigest : undefined);
-  if (more.length === 0 && lookDigest === known.lookDigest) return undefined;
+  const leadDigest = known.leadDigest ?? (isSameState(known, state) ? lead.leadDigest : undefined);
+  if (more.length === 0 && leadDigest === known.leadDigest) return undefined;
   // Of a lead that went meanwhile whoever has it is to be told that it did.
   const [first, left] = known.isVisible ? [known.position, null] : [0, known.position];
   const carried = [...known.carried, ...more.map((label): Span => [label, first, left])];
-  return { ...known, lookDigest, carried: carried.slice(0, SPANS_MAX) };
+  return { ...known, leadDigest, carried: carried.slice(0, SPANS_MAX) };
 }
 
 /**
@@ -155,9 +158,9 @@ function hasMore({ carried }: LeadChange, seen: readonly string[]): boolean {
 function differs(known: LeadChange, state: LeadSnapshot): boolean {
   if (known.isVisible !== state.isVisible) return true;
   if (!state.isVisible) return false;
-  const looksOther =
-    known.lookDigest && state.lookDigest && !known.lookDigest.equals(state.lookDigest);
-  return looksOther === true || !isSameState(known, state);
+  const hasOtherDigest =
+    known.leadDigest && state.leadDigest && !known.leadDigest.equals(state.leadDigest);
+  return hasOtherDigest === true || !isSameState(known, state);
 }
 
 function isSameState(known: LeadSnapshot, state: LeadSnapshot): boolean {

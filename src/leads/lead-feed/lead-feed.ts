@@ -13,18 +13,13 @@ import {
   createFeedCursors,
   type FeedCursors,
   type FeedPosition,
-  refuseOtherHistory,
+  refuseOtherEra,
 } from './feed-cursors.ts';
 import type { FeedItem, FeedPage } from './feed-item.ts';
-import {
-  createFeedReads,
-  createReaderNotes,
-  type FeedReads,
-  type Follower,
-  readFollower,
-} from './feed-readers.ts';
+import { createFollowerNotes, type Follower, readFollower } from './followers.ts';
 import { beginFeed, type Feed, type FeedStep, readFeedStep } from './read-feed.ts';
-import { readFeedEnd, readHistory } from './stored-changes.ts';
+import { readFeedEnd, readEra } from './stored-changes.ts';
+import { createToldStretches, type ToldStretches } from './told-stretches.ts';
 
 /** A read of the feed, already validated. */
 export type FeedQuery = {
@@ -58,9 +53,9 @@ export type LeadFeed = {
    */
   withoutClaimed(items: readonly FeedItem[]): Promise<readonly FeedItem[]>;
   /** The reader that asked so has the whole page. */
-  notePageRead(query: FeedQuery, page: FeedPage, visibility: Visibility): void;
-  /** Writes how far readers are known to have read by now. */
-  flushReads(): Promise<void>;
+  notePageTold(query: FeedQuery, page: FeedPage, visibility: Visibility): void;
+  /** Writes what readers are known to have been told by now. */
+  flushTold(): Promise<void>;
   /** Streams that are open. */
   listeners(): number;
   /** Time of the last change of any lead; undefined when there was none. @throws {store-unavailable} */
@@ -80,23 +75,24 @@ const WAITING_MS = SECOND;
 const FAILED_MS = 5 * SECOND;
 /** Others get their turn of the event loop in between. */
 const EVENTS_A_TURN = 50;
-/** A read that does not wait looks this often through changes that do not concern the reader. */
-const LOOKS_MAX = 10;
+/** Steps of a read that does not wait, through changes that do not concern the reader. */
+const STEPS_MAX = 10;
+
 export function createLeadFeed(
   { claimView, ...leads }: Omit<Feed, 'readEnd' | 'walked'> & { claimView: ClaimView },
   { cursors: sealer, log, onItem }: { cursors: CursorSealer; log: Log; onItem: OnItem },
 ): LeadFeed {
   const { store, clock } = leads;
   const readEnd = createNextTurnFlight(() => readFeedEnd(store));
-  const history = createNextTurnFlight(() => readHistory(store));
+  const era = createNextTurnFlight(() => readEra(store));
   const feed: Feed = { ...leads, readEnd, walked: new WeakMap() };
   const cursors = createFeedCursors(sealer, clock);
   const changes = createChangeSignal({ db: store.db, readEnd, clock });
-  const noteReader = createReaderNotes(store, clock, log);
-  const reads = createFeedReads(store, clock, log);
+  const noteFollower = createFollowerNotes(store, clock, log);
+  const stretches = createToldStretches(store, clock, log);
   let listeners = 0;
   const begin = (query: FeedQuery, visibility: Visibility) =>
-    beginSteps({ feed, cursors, history }, query, visibility);
+    beginSteps({ feed, cursors, era }, query, visibility);
   const toEvent = memoizePair(({ position, ...event }: UnsealedEvent, visibility: Visibility) => ({
     ...event,
     cursor: cursors.seal(position, visibility),
@@ -107,13 +103,13 @@ export function createLeadFeed(
   });
   /** One for all of a consumer who stand at the same place: a change wakes many. */
   const readStep = createFlightsByQuestion(async ({ from, ...request }: StepRequest) => {
-    refuseOtherHistory(from, await history()); // a stream may have begun before that one
+    refuseOtherEra(from, await era()); // a stream may have begun before that one
     const step = await readFeedStep(feed, from, request);
-    await noteReader(request.visibility, step.next);
-    return stepIn(from.history, step);
+    await noteFollower(request.visibility, step.next);
+    return stepIn(from.era, step);
   });
   const turn = createTurns(EVENTS_A_TURN);
-  const stream = { clock, onItem, turn, changes, noteReader, reads, readStep, toEvent };
+  const stream = { clock, onItem, turn, changes, noteFollower, stretches, readStep, toEvent };
 
   return {
     read: async (query, visibility, wait) => {
@@ -131,44 +127,44 @@ export function createLeadFeed(
       }
     },
     withoutClaimed: async (items) => withoutClaimed(items, await claimView.current()),
-    notePageRead: (query, page, visibility) =>
-      notePageRead({ cursors, reads }, { query, page, visibility }),
-    flushReads: () => reads.flush(),
+    notePageTold: (query, page, visibility) =>
+      notePageTold({ cursors, stretches }, { query, page, visibility }),
+    flushTold: () => stretches.flush(),
     listeners: () => listeners,
     newestAt: async () => (await readEnd())?.[0] || undefined,
     follower: (visibility) => readFollower(feed, visibility),
     close: async () => {
       await changes.close();
-      await reads.close();
+      await stretches.close();
     },
   };
 }
 
 /** @throws {invalid-cursor} @throws {cursor-expired} @throws {tracker-unavailable} @throws {store-unavailable} */
 async function beginSteps(
-  { feed, cursors, history }: Beginning,
+  { feed, cursors, era }: Beginning,
   { cursor, ...query }: FeedQuery,
   visibility: Visibility,
 ): Promise<StepRequest> {
   const { limit } = query;
-  if (!(await feed.readEnd())) await feed.identify(); // before that nobody knows of which history a cursor is
+  if (!(await feed.readEnd())) await feed.identify(); // before that nobody knows of which era a cursor is
   if (cursor === undefined) {
     const begun = await beginFeed(feed, query);
-    return { from: { ...begun, history: await history() }, limit, visibility };
+    return { from: { ...begun, era: await era() }, limit, visibility };
   }
   const from = cursors.open(cursor, visibility);
-  refuseOtherHistory(from, await history());
+  refuseOtherEra(from, await era());
   return { from, limit, visibility };
 }
 
-/** The step with places of that history. */
-function stepIn(history: number | undefined, step: FeedStep): FeedStep {
-  if (history === undefined) return step;
+/** The step with places of that era. */
+function stepIn(era: number | undefined, step: FeedStep): FeedStep {
+  if (era === undefined) return step;
   const entries = step.entries.map(({ item, position }) => ({
     item,
-    position: { ...position, history },
+    position: { ...position, era },
   }));
-  return { ...step, entries, next: { ...step.next, history } };
+  return { ...step, entries, next: { ...step.next, era } };
 }
 
 function withoutClaimed(items: readonly FeedItem[], claims: Claims): readonly FeedItem[] {
@@ -183,13 +179,13 @@ async function readSome(
   { waitMs, signal }: Wait,
 ): Promise<FeedStep> {
   const until = clock.monotonicMs() + waitMs;
-  for (let looks = 1; ; looks += 1) {
+  for (let steps = 1; ; steps += 1) {
     const seen = changes.listen();
     const step = await readStep(request);
     const { entries, hasMore, isWaiting } = step;
     request.from = step.next;
     const leftMs = until - clock.monotonicMs();
-    const isOver = leftMs <= 0 && (!hasMore || isWaiting || looks >= LOOKS_MAX);
+    const isOver = leftMs <= 0 && (!hasMore || isWaiting || steps >= STEPS_MAX);
     if (entries.length > 0 || isOver || signal.aborted) return step;
     const restMs = isWaiting ? Math.min(leftMs, WAITING_MS) : leftMs;
     if (!hasMore || isWaiting) await changes.next(seen, restMs, signal);
@@ -198,14 +194,18 @@ async function readSome(
 
 type ReadPage = { query: FeedQuery; page: FeedPage; visibility: Visibility };
 
-function notePageRead(
-  { cursors, reads }: { cursors: FeedCursors; reads: FeedReads },
+function notePageTold(
+  { cursors, stretches }: { cursors: FeedCursors; stretches: ToldStretches },
   { query: { cursor, fromStart }, page: { pagination }, visibility }: ReadPage,
 ): void {
   try {
     const next = cursors.open(pagination.nextCursor, visibility);
     const begun = fromStart ? { ...next, walk: '' } : next;
-    reads.note(visibility, next, cursor === undefined ? begun : cursors.open(cursor, visibility));
+    stretches.note(
+      visibility,
+      next,
+      cursor === undefined ? begun : cursors.open(cursor, visibility),
+    );
   } catch (error) {
     // Its time has just run out.
     if (!isTrackportError(error, 'cursor-expired')) throw error;
@@ -217,15 +217,15 @@ type UnsealedEvent = { position: FeedPosition } & Omit<FeedEvent, 'cursor'>;
 
 type StepRequest = { from: FeedPosition; limit: number; visibility: Visibility };
 
-/** Place of a reader's first step, and `readHistory` for all of a moment. */
-type Beginning = { feed: Feed; cursors: FeedCursors; history: () => Promise<number | undefined> };
+/** Place of a reader's first step, and `readEra` for all of a moment. */
+type Beginning = { feed: Feed; cursors: FeedCursors; era: () => Promise<number | undefined> };
 
 type Stream = {
   clock: Clock;
   onItem: OnItem;
   changes: ChangeSignal;
-  noteReader: ReturnType<typeof createReaderNotes>;
-  reads: FeedReads;
+  noteFollower: ReturnType<typeof createFollowerNotes>;
+  stretches: ToldStretches;
   readStep: (request: StepRequest) => Promise<FeedStep>;
   toEvent: (event: UnsealedEvent, visibility: Visibility) => FeedEvent;
   turn: () => Promise<void>;
@@ -236,30 +236,30 @@ async function* followFrom(
   request: StepRequest,
   { waitMs, signal }: Wait,
 ): AsyncGenerator<FeedEvent, void> {
-  const { changes, noteReader, reads, toEvent } = stream;
+  const { changes, noteFollower, stretches, toEvent } = stream;
   const { visibility } = request;
   const toCursor = (): FeedEvent => toEvent({ position: request.from }, visibility);
   let hadAll = false;
   yield toCursor();
-  reads.note(visibility, request.from);
+  stretches.note(visibility, request.from);
   while (!signal.aborted) {
     const seen = changes.listen();
     const { waitsMs = waitMs, ...step } = await readOrWait(stream, request);
     yield* tell(stream, step, { visibility, hadAll });
-    reads.note(visibility, step.next, request.from); // whoever did not take all of it has ended this
+    stretches.note(visibility, step.next, request.from); // whoever did not take all of it has ended this
     request.from = step.next;
     hadAll ||= !step.hasMore;
     if (step.hasMore && !step.isWaiting) continue;
     while (!(await changes.next(seen, waitsMs, signal))) {
       yield toCursor();
-      await noteReader(visibility, request.from);
-      reads.note(visibility, request.from);
+      await noteFollower(visibility, request.from);
+      stretches.note(visibility, request.from);
       if (step.hasMore) break;
     }
   }
 }
 
-/** `waitsMs`: when to look again, whether anything changes or not. A stream outlives the failures of the tracker. */
+/** `waitsMs`: when to read again, whether anything changes or not. A stream outlives the failures of the tracker. */
 async function readOrWait(
   { readStep }: Stream,
   request: StepRequest,

@@ -4,7 +4,7 @@ import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { foldLabels } from '#shared/text/labels.ts';
 import type { LeadStore } from '../lead-store.ts';
 import { REPLICA_LAG_MAX_MS } from '../lead-tracker.ts';
-import { type Lead, lookDigestOf } from '../model/lead-out.ts';
+import { type Lead, leadDigestOf } from '../model/lead-out.ts';
 import type { Visibility } from '../model/lead-query.ts';
 import type { LeadCache, LeadLookUp } from '../reading/lead-cache.ts';
 import type { LeadReader } from '../reading/lead-reader.ts';
@@ -18,11 +18,11 @@ export type LiveLeads = {
   cache: LeadCache;
   reader: LeadReader;
   clock: Clock;
-  /** The sub-key that what leads look like is digested with. */
+  /** The sub-key that leads are digested with. */
   directoryKey: KeyObject;
 };
 
-type NotedLead = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'lookDigest'>;
+type NotedLead = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'leadDigest'>;
 
 const ASK_AGAIN_MS = SECOND;
 
@@ -68,17 +68,17 @@ async function readIfThere(
   }
 }
 
-/** The tracker counts whole seconds: within one what looks otherwise is taken for newer. */
+/** The tracker counts whole seconds: within one what has another digest is taken for newer. */
 async function noteAhead(
   { store, directoryKey }: LiveLeads,
-  { number, updatedAt: notedAt, lookDigest: noted }: NotedLead,
+  { number, updatedAt: notedAt, leadDigest: noted }: NotedLead,
   lead: Lead,
 ): Promise<number | undefined> {
   const updatedAt = Date.parse(lead.updatedAt);
-  const lookDigest = lookDigestOf(directoryKey, lead);
-  const isAhead = updatedAt === notedAt ? noted?.equals(lookDigest) === false : updatedAt > notedAt;
+  const leadDigest = leadDigestOf(directoryKey, lead);
+  const isAhead = updatedAt === notedAt ? noted?.equals(leadDigest) === false : updatedAt > notedAt;
   if (!isAhead) return undefined;
-  const read = { number, updatedAt, labels: foldLabels(lead.labels), lookDigest };
+  const read = { number, updatedAt, labels: foldLabels(lead.labels), leadDigest };
   return (await noteReadLeads(store, [read], toldChange)).get(number);
 }
 
@@ -113,17 +113,17 @@ async function loadLead({ cache, directoryKey }: LiveLeads, change: ChangedLead)
 }
 
 /**
- * The tracker counts whole seconds: of two states of one second the one is meant that looks as it was noted, and where
+ * The tracker counts whole seconds: of two states of one second the one is meant whose digest was noted, and where
  * nobody knows that, the one that was asked for later is the newer one.
  */
 function isAsNew(
   { found, result }: LeadLookUp,
-  { updatedAt, labels, sinceMs, lookDigest }: ChangedLead,
+  { updatedAt, labels, sinceMs, leadDigest }: ChangedLead,
   directoryKey: KeyObject,
 ): boolean {
   if (!found || found.issue.updatedAt < updatedAt) return false;
   if (found.issue.updatedAt > updatedAt) return true;
-  if (lookDigest) return lookDigest.equals(lookDigestOf(directoryKey, found.lead));
+  if (leadDigest) return leadDigest.equals(leadDigestOf(directoryKey, found.lead));
   const hasItsLabels = foldLabels(found.issue.labels).join('\n') === foldLabels(labels).join('\n');
   return hasItsLabels && result.entry.confirmedAt >= sinceMs;
 }

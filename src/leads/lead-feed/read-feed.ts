@@ -1,6 +1,6 @@
 import { DAY, MINUTE, toRfc3339 } from '#shared/clock.ts';
 import { foldLabels } from '#shared/text/labels.ts';
-import { type Lead, type LeadList, lookDigestOf, renderLead } from '../model/lead-out.ts';
+import { type Lead, type LeadList, leadDigestOf, renderLead } from '../model/lead-out.ts';
 import type { Visibility } from '../model/lead-query.ts';
 import { isTrackerFault } from '../reading/confirmed-cache.ts';
 import type { FeedPosition, ListPlace } from './feed-cursors.ts';
@@ -38,8 +38,8 @@ const LIST_LIMIT_MAX = 100;
 const READ_AT_ONCE = 8;
 /** A cursor has room for so many. */
 const SHOWN_MAX = 100;
-/** Changes that a reader with a grant by labels looks through in one turn: most of them may not concern it. */
-const LOOKED_THROUGH_MAX = 2000;
+/** Changes among which those for a reader with a grant by labels are found in one turn: most may not concern it. */
+const CANDIDATES_MAX = 2000;
 /** Bytes of the leads of a page at most; one that is longer comes alone. */
 const PAGE_BYTES_MAX = 1024 * 1024;
 
@@ -121,7 +121,7 @@ async function noteWalked(
     number: Number(lead.id),
     updatedAt: Date.parse(lead.updatedAt),
     labels: foldLabels(lead.labels),
-    lookDigest: lookDigestOf(directoryKey, lead),
+    leadDigest: leadDigestOf(directoryKey, lead),
   }));
   const positions = await noteReadLeads(store, leads);
   const position = clock.now();
@@ -141,8 +141,8 @@ async function readChanges(
 ): Promise<FeedStep> {
   const { place, removedUpTo } = from;
   const end = (await feed.readEnd()) ?? place;
-  const looked = await lookThrough(feed, from, { limit, visibility });
-  const { changes } = looked;
+  const found = await findChanges(feed, from, { limit, visibility });
+  const { changes } = found;
   const read = await readInOrder(feed, changes, visibility);
   const done = withPositions(from, read.done);
   const entries = done
@@ -157,29 +157,29 @@ async function readChanges(
     if (all.length === 0 && read.error !== undefined) throw read.error;
     return { entries: all, next: all.at(-1)?.position ?? next, hasMore: true, isWaiting: true };
   }
-  const isAtEnd = !looked.hasMore && isBehind(end, looked.upTo);
+  const isAtEnd = !found.hasMore && isBehind(end, found.upTo);
   const behind = goOn(
     { ...from, shown: next.shown, removedUpTo: undefined },
-    isAtEnd ? end : looked.upTo,
+    isAtEnd ? end : found.upTo,
   );
-  if (!looked.hasMore) delete behind.since;
-  return { entries, next: behind, hasMore: looked.hasMore, isWaiting: false };
+  if (!found.hasMore) delete behind.since;
+  return { entries, next: behind, hasMore: found.hasMore, isWaiting: false };
 }
 
 /** A change as this reader is told it. */
-type Told = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'lookDigest'> & {
+type Told = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'leadDigest'> & {
   /** The reader cannot read it any more since then. */
   leftAt?: number;
 };
 
 /** The next changes that concern a reader, and up to where they were looked for. */
-async function lookThrough(
+async function findChanges(
   { store }: Feed,
   { place, since = place, shown = [] }: FeedPosition,
   { limit, visibility }: { limit: number; visibility: Visibility },
 ): Promise<{ changes: readonly Told[]; upTo: FeedPlace; hasMore: boolean }> {
   const labels = foldLabels(visibility.labels);
-  const most = labels.length > 0 ? LOOKED_THROUGH_MAX : limit;
+  const most = labels.length > 0 ? CANDIDATES_MAX : limit;
   const rows = await readChangesAfter(store, place, most);
   const isShown = ({ number, position }: LeadChange, from: number) =>
     shown.some((one) => one[1] === number && one[0] >= from && one[0] <= position);

@@ -8,7 +8,7 @@ import { toRecords } from '#shared/sql.ts';
 import { IS_CLAIMED, type LeadStore, NAMED, readRepositoryId } from '../lead-store.ts';
 import {
   FEED_READABLE_MS,
-  HISTORY,
+  ERA,
   type LeadChange,
   type LeadSnapshot,
   nextChange,
@@ -24,7 +24,7 @@ const CHANGE_COLUMNS =
   'number, position, changed_at, is_visible, updated_at, labels, look, carried';
 
 /** JSON comes as its text. */
-type ChangeRow = Omit<LeadChange, 'labels' | 'lookDigest' | 'carried'> & {
+type ChangeRow = Omit<LeadChange, 'labels' | 'leadDigest' | 'carried'> & {
   labels: string;
   look?: Buffer;
   carried: string;
@@ -33,7 +33,7 @@ type ChangeRow = Omit<LeadChange, 'labels' | 'lookDigest' | 'carried'> & {
 function toChange({ look, ...row }: ChangeRow): LeadChange {
   return {
     ...row,
-    lookDigest: look,
+    leadDigest: look,
     labels: JSON.parse(row.labels) as string[],
     carried: JSON.parse(row.carried) as Span[],
   };
@@ -43,7 +43,7 @@ const END = `
   SELECT (SELECT max(position) FROM lead_change WHERE repository_id = known.repository_id) AS position
   FROM tracker_repository AS known WHERE name = @name`;
 
-const HISTORY_BEGINS = `
+const ERA_BEGINS = `
   SELECT position FROM lead_change WHERE repository_id = ${NAMED} AND number = @number`;
 
 const AFTER = `
@@ -57,9 +57,9 @@ export async function readFeedEnd({ db, repository }: LeadStore): Promise<FeedPl
   return last && [last.position ?? 0, Number.MAX_SAFE_INTEGER];
 }
 
-/** The position at which the history begins that cursors hold for; undefined: it is whole. @throws {store-unavailable} */
-export async function readHistory({ db, repository }: LeadStore): Promise<number | undefined> {
-  return (await db.get<{ position: number }>(HISTORY_BEGINS, { name: repository, number: HISTORY }))
+/** The position at which the era begins that cursors hold for; undefined: it is the first. @throws {store-unavailable} */
+export async function readEra({ db, repository }: LeadStore): Promise<number | undefined> {
+  return (await db.get<{ position: number }>(ERA_BEGINS, { name: repository, number: ERA }))
     ?.position;
 }
 
@@ -88,8 +88,8 @@ export async function readChangesOf(
 /** Leads of a repository that something was written of, and when: ms since the Unix epoch. */
 type Touched = { id: number; numbers: readonly number[]; at: number };
 
-/** The digest of its look and the labels that a lead was seen with, beside those that the directory has now. */
-export type Seen = Pick<LeadSnapshot, 'lookDigest' | 'seen'>;
+/** The digest and the labels that a lead was seen with, beside those that the directory has now. */
+export type Seen = Pick<LeadSnapshot, 'leadDigest' | 'seen'>;
 
 const OF_LEADS = 'repository_id = @id AND number = ANY(@numbers::bigint[])';
 
@@ -164,7 +164,7 @@ function putChanges(
   { changes, position }: { changes: readonly LeadChange[]; position: number },
 ): void {
   if (changes.length === 0) return;
-  const rows = changes.map(({ lookDigest: look, ...change }) => ({ ...change, look }));
+  const rows = changes.map(({ leadDigest: look, ...change }) => ({ ...change, look }));
   send(tx, PUT, { id, changes: toRecords(rows) });
   if (changes.some((change) => change.position === position)) void tx.get(NOTIFY);
 }
@@ -195,10 +195,10 @@ const FORGET_CURSORS = 'UPDATE lead_feed_reader SET granted = NULL';
  * Has every reader begin again: what they were told of these leads nobody knows, for the store was set back, or has
  * told of another repository meanwhile.
  */
-export async function beginHistory(tx: Tx, { id, at }: Omit<Touched, 'numbers'>): Promise<void> {
+export async function beginEra(tx: Tx, { id, at }: Omit<Touched, 'numbers'>): Promise<void> {
   const { position } = await readKnown(tx, { id, numbers: [], at });
   const noLead = { isVisible: false, updatedAt: 0, labels: [], carried: [] };
-  const change = { ...noLead, number: HISTORY, position, changedAt: position };
+  const change = { ...noLead, number: ERA, position, changedAt: position };
   putChanges(tx, id, { changes: [change], position });
   await tx.run(FORGET_CURSORS);
 }
@@ -223,10 +223,10 @@ const LOST = `
     AND NOT EXISTS (SELECT 1 FROM directory_lead AS lead
       WHERE lead.repository_id = lead_change.repository_id AND lead.number = lead_change.number)`;
 
-/** The newest stays: positions count on from it. So does where the history begins. */
+/** The newest stays: positions count on from it. So does where the era begins. */
 const FORGET = `
   DELETE FROM lead_change
-  WHERE repository_id = @id AND NOT is_visible AND position < @before AND number <> ${HISTORY}
+  WHERE repository_id = @id AND NOT is_visible AND position < @before AND number <> ${ERA}
     AND position < (SELECT max(position) FROM lead_change WHERE repository_id = @id)`;
 
 /** Hides what a full crawl, which has ended, did not meet, and forgets changes that nobody can read any more. */
@@ -309,6 +309,6 @@ export async function hiddenSince(
 }
 
 function positionOf(lead: ReadLead, known?: LeadChange): [number, number][] {
-  const isSame = known?.isVisible === true && known.lookDigest?.equals(lead.lookDigest) === true;
+  const isSame = known?.isVisible === true && known.leadDigest?.equals(lead.leadDigest) === true;
   return isSame ? [[lead.number, known.position]] : [];
 }

@@ -73,11 +73,11 @@ export const renderLead: (lead: Lead) => Buffer = memoize((lead) =>
   Buffer.from(JSON.stringify(z.encode(leadOut, lead))),
 );
 
-const LOOK_BYTES = 16;
+const DIGEST_BYTES = 16;
 
-/** A keyed digest of the lead as readers get it: two that differ look different, and nobody can be read from it. */
-export function lookDigestOf(key: KeyObject, lead: Lead): Buffer {
-  return hmacSha256(key, renderLead(lead)).subarray(0, LOOK_BYTES);
+/** A keyed digest of the lead as readers get it: of two that differ it differs, and nobody can be read from it. */
+export function leadDigestOf(key: KeyObject, lead: Lead): Buffer {
+  return hmacSha256(key, renderLead(lead)).subarray(0, DIGEST_BYTES);
 }
 
 /** About how long a list is as JSON: known before it is made. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { setImmediate } from 'node:timers/promises';
 import { OF_REPOSITORY } from '#leads/claims/claim-view.ts';
-import type { RemovalReaders } from '#leads/lead-feed/feed-readers.ts';
+import type { RemovalReaders } from '#leads/lead-feed/told-stretches.ts';
 import type { StoredRepositoryName } from '#leads/lead-store.ts';
 import { type Clock, SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';

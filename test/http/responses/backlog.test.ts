@@ -51,7 +51,7 @@ const leadFeed: Partial<LeadFeed> = {
   },
   withoutClaimed: async (items) => items.filter(({ id }) => !claimed.has(id)),
   listeners: () => 0,
-  notePageRead: () => undefined,
+  notePageTold: () => undefined,
 };
 
 /** A service with long answers, and how many bytes of them wait to be sent. */

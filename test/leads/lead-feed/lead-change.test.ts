@@ -26,7 +26,7 @@ test('a reader of one label that a list has shown a lead, which had gone meanwhi
   };
   const change = shownChange(
     gone,
-    { number: 1, updatedAt: 1, labels, lookDigest: Buffer.of(1) },
+    { number: 1, updatedAt: 1, labels, leadDigest: Buffer.of(1) },
     200,
   );
   expect(change && changeFor(change, ['eu'])).toEqual({ at: 100, hasLeft: true });

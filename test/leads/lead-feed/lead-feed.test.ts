@@ -6,7 +6,7 @@ import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
 import { noOthers } from '#leads/instance-changes.ts';
 import type { FeedItem } from '#leads/lead-feed/feed-item.ts';
-import { beginHistory } from '#leads/lead-feed/stored-changes.ts';
+import { beginEra } from '#leads/lead-feed/stored-changes.ts';
 import type { Issue, TrackerEvent } from '#leads/lead-tracker.ts';
 import type { Visibility } from '#leads/model/lead-query.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
@@ -276,7 +276,7 @@ test('a claimed lead leaves a copy with the next read', async () => {
   await world.close();
 });
 
-test('behind a history that nobody knows a copy is begun again, by whoever reads or listens', async () => {
+test('behind an era that is over a copy is begun again, by whoever reads or listens', async () => {
   const { clock, database, first, readers, close } = await openWorld();
   const [reader] = readers;
   await reader?.catchUp();
@@ -288,7 +288,7 @@ test('behind a history that nobody knows a copy is begun again, by whoever reads
   const begun = (await events.next()).value as { cursor: string };
   await events.next(); // that it has all
   const ended = events.next();
-  await database.exclusive((tx) => beginHistory(tx, { id: REPOSITORY_ID, at: clock.now() }));
+  await database.exclusive((tx) => beginEra(tx, { id: REPOSITORY_ID, at: clock.now() }));
   const expired = expect.objectContaining({ code: 'cursor-expired' });
   await expect(whileTimePasses(clock, ended)).rejects.toEqual(expired);
   await expect(reader?.catchUp()).rejects.toEqual(expired);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AuditEntryOut } from '#access/audit.ts';
 import { grantOf } from '#access/grant.ts';
-import type { Follower } from '#leads/lead-feed/feed-readers.ts';
+import type { Follower } from '#leads/lead-feed/followers.ts';
 import { activeKeys, type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { endsSoon } from '#access/keys/key-rules.ts';

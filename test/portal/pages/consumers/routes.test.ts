@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Access } from '#access/index.ts';
-import type { Follower } from '#leads/lead-feed/feed-readers.ts';
+import type { Follower } from '#leads/lead-feed/followers.ts';
 import { DAY } from '#shared/clock.ts';
 import { origin, isKeyGood } from '../../../access/support.ts';
 import { createFakeClock } from '../../../support/clock.ts';

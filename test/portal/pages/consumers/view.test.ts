@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AuditEntryOut } from '#access/audit.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
-import type { Follower } from '#leads/lead-feed/feed-readers.ts';
+import type { Follower } from '#leads/lead-feed/followers.ts';
 import { consumerView } from '#portal/pages/consumers/consumer-page.ts';
 import { consumerListView, consumersQuery } from '#portal/pages/consumers/consumer-list.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';

@@ -1,95 +1,18 @@
 /**
- * Consumers that read the lead feed: who follows it, and how far each has been told what changed, until what a
- * certificate says of those who could read leads that were taken away.
+ * Stretches of the lead feed that each consumer was told without a gap: by these a certificate says who of those that
+ * could read leads has been told that they were taken away.
  */
-import { LRUCache } from 'lru-cache';
-import { atMostEntries } from '#shared/caching.ts';
-import { type Clock, SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { Database, Tx } from '#shared/database.ts';
-import { errorFields, type Log } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
 import { either } from '#shared/sql.ts';
 import { foldLabels } from '#shared/text/labels.ts';
 import { type LeadStore, NAMED, readRepositoryId } from '../lead-store.ts';
 import type { Visibility } from '../model/lead-query.ts';
 import { type FeedPosition, grantOf } from './feed-cursors.ts';
-import { changeFor, FEED_READABLE_MS, type LeadChange, readableSpan } from './lead-change.ts';
-import { readChangesAfter, readChangesOf } from './stored-changes.ts';
-
-/** A consumer that follows the feed. Instants are ms since the Unix epoch. */
-export type FeedReader = { consumerId: string; position: number; readAt: number };
-
-const NOTE_READER_EVERY_MS = 10 * SECOND;
-const READERS_MAX = 10_000;
-
-const NOTE_READER = `
-  INSERT INTO lead_feed_reader (consumer_id, position, read_at) VALUES (@consumerId, @position, @readAt)
-  ON CONFLICT (consumer_id) DO UPDATE SET position = @position, read_at = @readAt`;
-
-/**
- * Notes who reads: while anybody follows the lead directory is kept, and people see who, and how far. A store that takes
- * no writes stops no read.
- */
-export function createReaderNotes(store: LeadStore, clock: Clock, log: Log) {
-  const notedAt = new LRUCache<string, number>(atMostEntries(READERS_MAX));
-  return async ({ consumerId }: Visibility, { place }: FeedPosition): Promise<void> => {
-    const now = clock.monotonicMs();
-    if (now - (notedAt.get(consumerId) ?? -Infinity) < NOTE_READER_EVERY_MS) return;
-    notedAt.set(consumerId, now);
-    const reader = { consumerId, position: place[0], readAt: clock.now() };
-    await noteFeedReader(store.db, reader).catch((error: unknown) =>
-      log.warn(errorFields(error), 'could not note who follows the lead feed'),
-    );
-  };
-}
-
-/** @throws {store-unavailable} */
-export async function noteFeedReader(db: Database, reader: FeedReader): Promise<void> {
-  await db.run(NOTE_READER, reader);
-}
-
-const FOLLOWED = 'SELECT 1 FROM lead_feed_reader WHERE read_at >= @since LIMIT 1';
-
-/** True when anybody has read since `since` (ms since the Unix epoch). @throws {store-unavailable} */
-export async function isFeedFollowed(db: Database, since: number): Promise<boolean> {
-  return (await db.get(FOLLOWED, { since })) !== undefined;
-}
-
-/** A consumer that follows the feed. Instants are ms since the Unix epoch, right within some 30 seconds. */
-export type Follower = {
-  readAt: number;
-  /** Time of the first change that waits for it; undefined: it has all. */
-  behindSince?: number;
-};
-
-/** Number of changes among which one that waits for a follower is looked for. */
-const FOLLOWER_LOOKS_THROUGH = 2000;
-/** Delay with which a reader's position is noted. */
-const NOTED_WITHIN_MS = 30 * SECOND;
-
-const READER = 'SELECT * FROM lead_feed_reader WHERE consumer_id = @consumerId';
-
-/** Undefined: the consumer never read the feed. @throws {store-unavailable} */
-export function readFeedReader(db: Database, consumerId: string): Promise<FeedReader | undefined> {
-  return db.get<FeedReader>(READER, { consumerId });
-}
-
-/** Undefined: the consumer never read the feed. @throws {store-unavailable} */
-export async function readFollower(
-  { store, clock }: { store: LeadStore; clock: Clock },
-  { consumerId, labels }: Visibility,
-): Promise<Follower | undefined> {
-  const reader = await readFeedReader(store.db, consumerId);
-  if (!reader) return undefined;
-  const place = [reader.position, Number.MAX_SAFE_INTEGER] as const;
-  const folded = foldLabels(labels);
-  const changes = await readChangesAfter(store, place, FOLLOWER_LOOKS_THROUGH);
-  const next = changes
-    .map((change) => changeFor(change, folded)?.at ?? 0)
-    .find((at) => at > reader.position);
-  const isBehind = next !== undefined && clock.now() - next > NOTED_WITHIN_MS;
-  return { readAt: reader.readAt, ...(isBehind && { behindSince: next }) };
-}
+import { FEED_READABLE_MS, type LeadChange, readableSpan } from './lead-change.ts';
+import { readChangesOf } from './stored-changes.ts';
 
 /** From behind one position up to another everything was told; 0: from a copy of everything on. */
 type Stretch = { behind: number; upTo: number; at: number };
@@ -97,7 +20,7 @@ type Stretch = { behind: number; upTo: number; at: number };
 type Reader = { consumerId: string; granted: string };
 type Noted = Reader & { stretches: readonly Stretch[] };
 
-export type FeedReads = {
+export type ToldStretches = {
   /** A reader that went on from `from` was given all up to `next`; without `from` it has a cursor for there. */
   note(visibility: Visibility, next: FeedPosition, from?: FeedPosition): void;
   /** Writes all that was noted before. */
@@ -110,7 +33,7 @@ const STRETCHES_MAX = 8;
 const CONSUMERS_MAX = 10_000;
 
 /** Loses in a crash some reads that were made, and never claims one that was not. */
-export function createFeedReads(store: LeadStore, clock: Clock, log: Log): FeedReads {
+export function createToldStretches(store: LeadStore, clock: Clock, log: Log): ToldStretches {
   const late = createLateWrites<string, Noted>({
     write: (noted) => writeAll(store, [...noted.values()]),
     merge: (older, newer) => ({ ...older, stretches: join(older.stretches, newer.stretches) }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFeedCursors } from '#leads/lead-feed/feed-cursors.ts';
 import { createLeadFeed } from '#leads/lead-feed/lead-feed.ts';
-import type { FeedReader } from '#leads/lead-feed/feed-readers.ts';
+import type { FollowerNote } from '#leads/lead-feed/followers.ts';
 import type { LeadChange } from '#leads/lead-feed/lead-change.ts';
 import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -17,7 +17,7 @@ const visibility = { consumerId: 'c', labels: ['EU'] };
 type Leads = Parameters<typeof createLeadFeed>[0];
 
 /** A feed over changes that a test names; every lead that is visible can be read. */
-function openFeed(changes: LeadChange[], reader?: FeedReader, log = silentLog) {
+function openFeed(changes: LeadChange[], reader?: FollowerNote, log = silentLog) {
   const clock = createFakeClock();
   const lags: (number | undefined)[] = [];
   const looks = { count: 0 };
@@ -69,14 +69,14 @@ test('a consumer is behind by the oldest change of its own that it has not read'
 
 test('a cursor holds also where the repository has a name that is not known yet', async () => {
   let end: number | undefined;
-  const history = 5;
+  const era = 5;
   const clock = createFakeClock();
   const sealer = createCursorSealer(keyOf(1));
   const identify = async () => void (end = 7);
-  const leads = { store: storeOfFeed({ end: () => end, history }), clock, identify };
+  const leads = { store: storeOfFeed({ end: () => end, era }), clock, identify };
   const how = { cursors: sealer, log: silentLog, onItem: () => undefined };
   const feed = createLeadFeed(leads as Partial<Leads> as Leads, how);
-  const position = { place: [7, Number.MAX_SAFE_INTEGER], history } as const;
+  const position = { place: [7, Number.MAX_SAFE_INTEGER], era } as const;
   const cursor = createFeedCursors(sealer, clock).seal(position, visibility);
   const wait = { waitMs: 0, signal: new AbortController().signal };
   const { items } = await feed.read({ limit: 9, cursor, fromStart: false }, visibility, wait);
