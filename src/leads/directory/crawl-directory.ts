@@ -24,8 +24,7 @@ import {
   startCrawl,
 } from './write-directory.ts';
 
-/** The directory as it is kept, and those who need it. */
-export type KeptDirectory = {
+export type KeeperOptions = {
   /** True when anybody has read the lead feed since `since` (ms since the Unix epoch). */
   isFollowed(since: number): Promise<boolean>;
   /** While somebody follows the lead feed, what no webhook told is in it within this time. */
@@ -36,7 +35,7 @@ export type KeptDirectory = {
   /** Crawls when it is time. */
   crawl(stopping: AbortSignal): Promise<void>;
   catchUp(): Promise<unknown>;
-  /** Called after each look; `code` says why it failed. */
+  /** Called after each turn; `code` says why it failed. */
   onEnd(code?: string): void;
   clock: Clock;
   log: Log;
@@ -49,20 +48,20 @@ const FIRST_CRAWL_RETRIES = doublingSchedule(10 * SECOND, MINUTE);
 
 /**
  * Fills the directory in the background, as long as somebody needs it, and reads what changed for those who follow
- * the lead feed. `start` looks at once, again after `stop`, too.
+ * the lead feed. `start` begins at once, again after `stop`, too.
  */
-export function createDirectoryKeeper(directory: KeptDirectory): {
+export function createDirectoryKeeper(options: KeeperOptions): {
   start(): void;
   stop(): Promise<void>;
 } {
-  const alarm = createAlarm(directory.clock);
+  const alarm = createAlarm(options.clock);
   let stopping = new AbortController();
   let running: Promise<void> | undefined;
   return {
     start: () => {
       if (stopping.signal.aborted) stopping = new AbortController();
       if (running) alarm.ring();
-      else running = run(directory, stopping.signal, alarm);
+      else running = run(options, stopping.signal, alarm);
     },
     stop: async () => {
       stopping.abort();
@@ -72,33 +71,33 @@ export function createDirectoryKeeper(directory: KeptDirectory): {
   };
 }
 
-async function run(directory: KeptDirectory, stopping: AbortSignal, alarm: Alarm): Promise<void> {
+async function run(options: KeeperOptions, stopping: AbortSignal, alarm: Alarm): Promise<void> {
   let failures = 0;
   while (!stopping.aborted) {
-    let waitMs = Math.min(directory.feedIntervalMs, CHECK_EVERY_MS);
+    let waitMs = Math.min(options.feedIntervalMs, CHECK_EVERY_MS);
     try {
-      await keep(directory, stopping);
+      await keep(options, stopping);
       failures = 0;
-      directory.onEnd();
+      options.onEnd();
     } catch (error) {
       if (stopping.aborted) return;
       failures += 1;
-      const retries = directory.isComplete() ? RETRIES : FIRST_CRAWL_RETRIES;
+      const retries = options.isComplete() ? RETRIES : FIRST_CRAWL_RETRIES;
       waitMs = Math.max(retryAfterMsOf(error), waitMsAfter(retries, failures));
-      directory.onEnd(isTrackportError(error) ? error.code : 'internal-error');
-      directory.log.warn(errorFields(error), 'the lead directory could not be filled');
+      options.onEnd(isTrackportError(error) ? error.code : 'internal-error');
+      options.log.warn(errorFields(error), 'the lead directory could not be filled');
     }
     await alarm.wait(waitMs, stopping);
   }
 }
 
-async function keep(directory: KeptDirectory, stopping: AbortSignal): Promise<void> {
+async function keep(options: KeeperOptions, stopping: AbortSignal): Promise<void> {
   const isFollowed = (): Promise<boolean> =>
-    directory.isFollowed(directory.clock.now() - FEED_READABLE_MS);
-  if (!directory.hasPartners() && !(await isFollowed())) return;
-  await directory.crawl(stopping);
+    options.isFollowed(options.clock.now() - FEED_READABLE_MS);
+  if (!options.hasPartners() && !(await isFollowed())) return;
+  await options.crawl(stopping);
   // A crawl takes its time: somebody may have begun to follow meanwhile.
-  if (await isFollowed()) await directory.catchUp();
+  if (await isFollowed()) await options.catchUp();
 }
 
 const CRAWL_EVERY_MS = DAY;
@@ -115,28 +114,28 @@ export type Crawl = {
   log: Log;
   onProgress: (state: DirectoryState) => unknown;
   rules: Pick<LeadRules, 'deletedLabel'>;
-  /** The label of deletions with which all issues were looked through since the process began. */
-  looked: { deletedLabel?: string };
+  /** The label of deletions with which all issues were crawled since the process began. */
+  crawledWith: { deletedLabel?: string };
 };
 
 /**
- * Crawls all issues when it is time: goes on with a crawl that was cut short, or starts the daily one. A start looks
- * through all of them once, for what went while nothing ran, and so does a reload that brings another label of
+ * Crawls all issues when it is time: goes on with a crawl that was cut short, or starts the daily one. A start crawls
+ * all of them once, for what went while nothing ran, and so does a reload that brings another label of
  * deletions, which hides other leads. The directory must be open.
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  * @throws the signal's reason when it is aborted; what was read so far stays
  */
 export async function crawlWhenDue(crawl: Crawl, signal: AbortSignal): Promise<void> {
-  const { store, clock, looked } = crawl;
+  const { store, clock, crawledWith } = crawl;
   const { deletedLabel } = crawl.rules; // as it is when the crawl begins
   const state = await noteProgress(crawl);
   if (state.isCrawling) await crawlAll(crawl, signal);
-  if (state.isCrawling && state.reached === 0) looked.deletedLabel = deletedLabel;
+  if (state.isCrawling && state.reached === 0) crawledWith.deletedLabel = deletedLabel;
   const isDue = clock.now() - state.startedAt >= CRAWL_EVERY_MS;
-  if (looked.deletedLabel === deletedLabel && !isDue) return;
+  if (crawledWith.deletedLabel === deletedLabel && !isDue) return;
   await startCrawl(store, clock.now());
   await crawlAll(crawl, signal);
-  looked.deletedLabel = deletedLabel;
+  crawledWith.deletedLabel = deletedLabel;
 }
 
 async function crawlAll(crawl: Crawl, signal: AbortSignal): Promise<void> {
@@ -241,7 +240,7 @@ export async function* pagesSince(
 }
 
 /** A crawl that has read every page. */
-type CompleteCrawl = Omit<Crawl, 'tracker' | 'onProgress' | 'rules' | 'looked'> & {
+type CompleteCrawl = Omit<Crawl, 'tracker' | 'onProgress' | 'rules' | 'crawledWith'> & {
   tracker: Pick<LeadTracker, 'readIssue'>;
 };
 

@@ -11,12 +11,12 @@ import {
   crawlWhenDue,
   createCrawlBudget,
   createDirectoryKeeper,
-  type KeptDirectory,
+  type KeeperOptions,
   newestChange,
   pagesSince,
 } from './crawl-directory.ts';
-import { createIncoming } from './directory-inbox.ts';
 import { readDirectoryState, readUpdatedAt } from './directory-view.ts';
+import { createIncoming } from './incoming.ts';
 import { type DirectoryState, rulesCheckOf, toDirectoryEntry } from './lead-directory.ts';
 import { adoptRepository, noteMoved, putCaughtUp, putEntries } from './write-directory.ts';
 
@@ -27,8 +27,7 @@ const CRAWL_OVERLAP_MS = 5 * MINUTE;
 /** The repository's number is confirmed this often, and after every tracker event about it. */
 const IDENTIFY_EVERY_MS = 10 * MINUTE;
 
-/** The lead directory, its rules, and the tracker that fills it. */
-type Directory = {
+type FillerOptions = {
   tracker: LeadTracker;
   store: DirectoryStore;
   /** The number of the configured repository. @throws {tracker-unavailable} */
@@ -36,8 +35,8 @@ type Directory = {
   rules: LeadRules;
   /** The sub-key for directory hashes. */
   key: KeyObject;
-  feedIntervalMs: KeptDirectory['feedIntervalMs'];
-  hasPartners: KeptDirectory['hasPartners'];
+  feedIntervalMs: KeeperOptions['feedIntervalMs'];
+  hasPartners: KeeperOptions['hasPartners'];
   clock: TrackerTime;
   log: Log;
 };
@@ -105,7 +104,7 @@ export type DirectoryFiller = {
 };
 
 /** The directory while it is filled. */
-type Filling = Directory &
+type Filling = FillerOptions &
   Crawl & {
     identify: Identify;
     isComplete: () => boolean;
@@ -113,26 +112,29 @@ type Filling = Directory &
   };
 type Identify = { run(): Promise<void>; forget(): void };
 
-export function createDirectoryFiller(directory: Directory): DirectoryFiller {
+export function createDirectoryFiller(options: FillerOptions): DirectoryFiller {
   let stopping = new AbortController();
   let status: DirectoryStatus = { state: 'starting', issues: 0 };
   const filling: Filling = {
-    ...directory,
-    toEntries: entriesBy(directory),
-    budget: createCrawlBudget(directory.tracker, directory.clock),
-    identify: createIdentify(directory),
+    ...options,
+    toEntries: entriesBy(options),
+    budget: createCrawlBudget(options.tracker, options.clock),
+    identify: createIdentify(options),
     isComplete: () => status.state === 'complete',
     get stopping() {
       return stopping.signal;
     },
     onProgress: (state) => (status = toStatus(state)),
-    looked: {},
+    crawledWith: {},
   };
-  const incoming = createIncoming(filling, (number) => learn(filling, number));
+  const incoming = createIncoming({
+    ...filling,
+    learn: (number) => learn(filling, number),
+  });
   const catchUps = createCatchUps(filling);
   const keeper = createDirectoryKeeper({
-    ...directory,
-    isFollowed: (since) => isFeedFollowed(directory.store.db, since),
+    ...options,
+    isFollowed: (since) => isFeedFollowed(options.store.db, since),
     isComplete: filling.isComplete,
     crawl: async (signal) => {
       await filling.identify.run();
@@ -152,25 +154,25 @@ export function createDirectoryFiller(directory: Directory): DirectoryFiller {
     },
     stop: async () => {
       stopping.abort();
-      delete filling.looked.deletedLabel;
+      delete filling.crawledWith.deletedLabel;
       await Promise.allSettled([keeper.stop(), catchUps.settled(), incoming.stop()]);
     },
     identify: () => filling.identify.run(),
     catchUp: catchUps.since,
     learn: (number) => learn(filling, number),
-    isListed: async (number) => isListed(directory, number, await catchUps.since()),
+    isListed: async (number) => isListed(options, number, await catchUps.since()),
     apply: (event) => incoming.apply(event),
     takeRead: (issues) => incoming.takeRead(issues),
     settled: () => incoming.settled(),
     status: () => status,
     readStatus: async () => {
-      const state = await readDirectoryState(directory.store);
+      const state = await readDirectoryState(options.store);
       if (state) status = toStatus(state);
     },
   };
 }
 
-function entriesBy({ rules, key }: Directory): Crawl['toEntries'] {
+function entriesBy({ rules, key }: FillerOptions): Crawl['toEntries'] {
   return (issues) =>
     mapIssues(
       issues.filter((issue) => !issue.isPullRequest),
@@ -188,17 +190,17 @@ function toStatus(state: DirectoryState): DirectoryStatus {
 }
 
 /** Makes sure, now and then, that the directory belongs to the repository that the name means. */
-function createIdentify(directory: Directory): Identify {
+function createIdentify(options: FillerOptions): Identify {
   let identifiedAt = -Infinity;
   let forgotten = 0;
   return {
     run: async () => {
-      const { store, rules, key, clock } = directory;
+      const { store, rules, key, clock } = options;
       const at = clock.monotonicMs();
       if (at - identifiedAt < IDENTIFY_EVERY_MS) return;
       const now = clock.now();
       const before = forgotten;
-      const id = await directory.identifyRepository();
+      const id = await options.identifyRepository();
       await adoptRepository(store, id, { rules: rulesCheckOf(rules, key), at: now });
       if (forgotten === before) identifiedAt = at; // else it was asked before that event
     },
@@ -267,7 +269,7 @@ async function learn(filling: Filling, number: number): Promise<LearnedLead> {
 }
 
 async function isListed(
-  { tracker, store }: Directory,
+  { tracker, store }: FillerOptions,
   number: number,
   { isComplete }: { isComplete: boolean },
 ): Promise<boolean | undefined> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hashIdentity, toDirectoryEntry } from '#leads/directory/lead-directory.ts';
-import { createReadLeads } from '#leads/directory/directory-inbox.ts';
+import { createReadLeads } from '#leads/directory/read-leads.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
 import { readChangesAfter } from '#leads/lead-feed/stored-changes.ts';
 import { DAY } from '#shared/clock.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDirectoryInbox } from '#leads/directory/directory-inbox.ts';
+import { createWebhookInbox } from '#leads/directory/webhook-inbox.ts';
 import {
   type DirectoryEntry,
   type LabelRename,
@@ -24,7 +24,7 @@ function setUp() {
     if (isBroken) throw new TrackportError('store-unavailable');
     work();
   };
-  const inbox = createDirectoryInbox({
+  const inbox = createWebhookInbox({
     hideLead: (number) => write(() => hidden.push({ number, after: commits.length })),
     putEntries: (entries) => write(() => commits.push([...entries])),
     noteMoved: (number) => write(() => moved.push({ number, after: commits.length })),
