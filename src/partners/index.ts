@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { createTimedIds } from '#shared/ids.ts';
 import type { PartnerRefusal } from '#shared/outcomes/callers.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
-import { acceptDelivery, type Delivery, type NewReceipt } from './intake/accept-delivery.ts';
+import { acceptDelivery, type Delivery, type Intake } from './intake/accept-delivery.ts';
 import {
   type PartnerRequest,
   refusalOfUnread,
@@ -22,11 +22,7 @@ import { createOutcomeReader } from './receipts/recent-outcomes.ts';
 import { createReceipts } from './receipts/receipts.ts';
 import type { Receipt } from './receipts/receipt.ts';
 import { createReceiptWriter } from './intake/write-receipts.ts';
-import {
-  createOutcomeReporter,
-  type OutcomeCounter,
-  type OutcomeReporter,
-} from './receipts/report-outcomes.ts';
+import { createOutcomeReporter, type OutcomeCounter } from './receipts/report-outcomes.ts';
 import { createSilenceWatch, type Hearing, readSilences } from './silence.ts';
 import type { Traffic } from './traffic.ts';
 import {
@@ -129,30 +125,16 @@ export function createPartners(options: PartnersOptions) {
 
 /** Takes deliveries that were verified, each durable before it is answered. */
 function createIntake(
-  {
-    db,
-    repository,
-    sealer,
-    watchWrite,
-    readDelivery,
-    latestCreation,
-    directoryKey,
-    tracing,
-    clock,
-  }: PartnersOptions,
-  { reporter, wakeWorker }: { reporter: OutcomeReporter; wakeWorker: () => void },
-) {
-  const writeReceipt = createReceiptWriter(db, { sealer, repository });
+  options: PartnersOptions,
+  { reporter, wakeWorker }: Pick<Intake, 'reporter' | 'wakeWorker'>,
+): Intake {
+  const write = createReceiptWriter(options.db, options);
   return {
-    writeReceipt: (receipt: NewReceipt) => watchWrite(writeReceipt(receipt)),
-    readDelivery,
-    clock,
-    latestCreation,
-    newId: createTimedIds(clock),
-    directoryKey,
-    wakeWorker,
+    ...options,
     reporter,
-    tracing,
+    wakeWorker,
+    writeReceipt: (receipt) => options.watchWrite(write(receipt)),
+    newId: createTimedIds(options.clock),
   };
 }
 

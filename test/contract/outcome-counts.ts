@@ -3,9 +3,8 @@ import { sha256 } from '#shared/crypto/hash.ts';
 import { countOutcomes } from '#partners/receipts/recent-outcomes.ts';
 import { outcomes } from '#partners/receipts/receipt.ts';
 import type { NewReceipt } from '#partners/intake/accept-delivery.ts';
-import { acknowledge } from '#partners/receipts/receipts.ts';
+import { operatorsOf, type ReceiptScope } from '../support/partners.ts';
 import type { Database } from '#shared/database.ts';
-import { type ReceiptScope } from '../support/partners.ts';
 
 const HOUR = 3_600_000;
 const AT = 400_000 * HOUR;
@@ -64,8 +63,7 @@ export function describeOutcomeCounts(engine: string, open: () => Promise<Fixtur
       const { receipt } = await store.accept(delivery(AT, 'REJECTED', 'IGNORED'));
       await store.accept(delivery(AT + HOUR, 'REJECTED'));
       const actor = { kind: 'cli', subject: 'ada' } as const;
-      const entry = { actor, at: AT, action: 'receipt.acknowledge', subject: 'receipt/1' } as const;
-      await database.exclusive((tx) => acknowledge(tx, receipt.id, entry));
+      await operatorsOf(database, AT).acknowledge(receipt.id, { actor });
       expect(await countOutcomes(database, [AT, AT + HOUR], ['REJECTED'], 'acknowledged')).toEqual([
         { REJECTED: 1 },
         {},

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { toRfc3339 } from '#shared/clock.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { NewEvent, NewReceipt } from '#partners/intake/accept-delivery.ts';
 import { type ReceiptFilter, listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
-import type { ReceiptScope } from '../support/partners.ts';
 import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
-import { acknowledge, previewReplay, replay, replayAll } from '#partners/receipts/receipts.ts';
+import { operatorsOf, type ReceiptScope } from '../support/partners.ts';
 
 /** Engine of the contract. Everything is released when the running test ends. */
 export type ReceiptsFixture = {
@@ -491,10 +491,10 @@ export function describeReceipts(engine: string, open: Open): void {
         subject,
         ...(changes === undefined ? {} : { changes }),
       });
-      const replayOne = (id: string) =>
-        store.db.exclusive((tx) => replay(tx, id, entryFor(`receipt/${id}`)));
+      const replayOne = (id: string) => operatorsOf(store.db, now).replay(id, { actor });
       const replayThese = (filter: ReceiptFilter) =>
-        store.db.exclusive((tx) => replayAll(tx, filter, entryFor('receipts', { ...filter })));
+        operatorsOf(store.db, now).replayAll(filter, { actor });
+      const preview = (filter: ReceiptFilter) => operatorsOf(store.db, now).previewReplay(filter);
 
       test('queues what ended UNMATCHED or FAILED, from the start', async () => {
         const outcomes: Outcome[] = ['UNMATCHED', 'FAILED', 'DONE'];
@@ -502,7 +502,7 @@ export function describeReceipts(engine: string, open: Open): void {
         const id = await idOf(receipt({ events: [...events, event('still')] }));
         for (const [position, outcome] of outcomes.entries())
           await fixture.settle(id, { position, outcome, attempts: 10, lastError: 'why' });
-        expect(await replayOne(id)).toEqual({ queued: 2, notQueued: { DONE: 1, PENDING: 1 } });
+        expect(await replayOne(id)).toEqual({ queued: 2, notQueued: { done: 1, pending: 1 } });
         expect(await fixture.stateOf(id)).toMatchObject([
           { outcome: 'PENDING', attempts: 0, dueAt: now, payload: 'bytes of UNMATCHED' },
           { outcome: 'PENDING', attempts: 0, dueAt: now, payload: 'bytes of FAILED' },
@@ -510,14 +510,14 @@ export function describeReceipts(engine: string, open: Open): void {
           { outcome: 'PENDING', dueAt: AT },
         ]);
         expect((await readReceipt(store.db, id))?.status).toBe('ACCEPTED');
-        expect(await replayOne(id)).toEqual({ queued: 0, notQueued: { DONE: 1, PENDING: 3 } });
+        expect(await replayOne(id)).toEqual({ queued: 0, notQueued: { done: 1, pending: 3 } });
         expect(await fixture.auditOf(`receipt/${id}`)).toEqual([
           entryFor(`receipt/${id}`, { queued: 2 }),
         ]);
       });
 
-      test('of a receipt that does not exist is undefined', async () => {
-        expect(await replayOne('no-such-receipt')).toBeUndefined();
+      test('of a receipt that does not exist is refused', async () => {
+        await expect(replayOne('no-such-receipt')).rejects.toMatchObject({ code: 'not-found' });
       });
 
       test('of all takes what the filter finds', async () => {
@@ -527,20 +527,24 @@ export function describeReceipts(engine: string, open: Open): void {
           await fixture.settle(id, { outcome });
           ids.push(id);
         }
-        expect(await replayThese({ outcome: 'DONE' })).toEqual({ queued: 0, notQueued: {} });
-        expect(await replayThese({ partnerId: 'crm-two' })).toEqual({ queued: 0, notQueued: {} });
+        expect(await replayThese({ outcome: 'DONE' })).toEqual({ queued: 0 });
+        expect(await replayThese({ partnerId: 'crm-two' })).toEqual({ queued: 0 });
         expect(await replayThese({ outcome: 'FAILED', since: AT })).toEqual({
           queued: 1,
-          notQueued: {},
         });
-        expect(await replayThese({})).toEqual({ queued: 1, notQueued: {} });
+        expect(await replayThese({})).toEqual({ queued: 1 });
         const statuses = await Promise.all(
           ids.map(async (id) => (await readReceipt(store.db, id))?.status),
         );
         expect(statuses).toEqual(['ACCEPTED', 'ACCEPTED', 'PROCESSED']);
         expect(await fixture.auditOf('receipts')).toEqual([
-          entryFor('receipts', { outcome: 'FAILED', since: AT, queued: 1 }),
-          entryFor('receipts', { queued: 1 }),
+          entryFor('receipts', {
+            filters: ['outcome', 'since'],
+            outcome: 'FAILED',
+            since: toRfc3339(AT),
+            queued: 1,
+          }),
+          entryFor('receipts', { filters: [], queued: 1 }),
         ]);
       });
 
@@ -552,8 +556,8 @@ export function describeReceipts(engine: string, open: Open): void {
         await fixture.settle(found, { position: 1, outcome: 'REJECTED' });
         const other = await idOf(receipt({ events: [event('c', { eventId: 'e-2' })] }));
         await fixture.settle(other, { outcome: 'FAILED', leadIds: ['24'] });
-        expect((await previewReplay(store.db, { leadId: 24 })).queued).toEqual({ FAILED: 1 });
-        expect((await previewReplay(store.db, { eventId: 'e-1' })).queued).toEqual({
+        expect((await preview({ leadId: 24 })).queued).toEqual({ FAILED: 1 });
+        expect((await preview({ eventId: 'e-1' })).queued).toEqual({
           UNMATCHED: 1,
         });
         expect((await replayThese({ eventId: 'e-3' })).queued).toBe(0);
@@ -569,31 +573,31 @@ export function describeReceipts(engine: string, open: Open): void {
         expect(await purgeReceipts(store.db, AT + 50)).toMatchObject({ payloads: 0 });
         expect(await purgeReceipts(store.db, AT + 51)).toMatchObject({ payloads: 1 });
         await fixture.settle(id, { position: 1, outcome: 'FAILED', at: AT + 60 });
-        expect(await replayThese({ partnerId: 'crm-two' })).toEqual({ queued: 0, notQueued: {} });
-        const preview = { queued: { FAILED: 1 }, notQueued: { FAILED: 1 } };
-        expect(await previewReplay(store.db, { status: 'FAILED' })).toEqual(preview);
-        expect(await previewReplay(store.db, {})).toEqual(preview);
-        expect(await previewReplay(store.db, { partnerId: 'crm-two' })).toEqual({
+        expect(await replayThese({ partnerId: 'crm-two' })).toEqual({ queued: 0 });
+        const each = { queued: { FAILED: 1 }, notQueued: { FAILED: 1 } };
+        expect(await preview({ status: 'FAILED' })).toEqual(each);
+        expect(await preview({})).toEqual(each);
+        expect(await preview({ partnerId: 'crm-two' })).toEqual({
           queued: {},
           notQueued: {},
         });
         expect(await replayThese({ status: 'FAILED' })).toEqual({
           queued: 1,
-          notQueued: { FAILED: 1 },
+          notQueued: { payloadDropped: 1 },
         });
-        expect(await previewReplay(store.db, {})).toEqual({ queued: {}, notQueued: { FAILED: 1 } });
-        expect(await replayOne(id)).toEqual({ queued: 0, notQueued: { FAILED: 1, PENDING: 1 } });
+        expect(await preview({})).toEqual({ queued: {}, notQueued: { FAILED: 1 } });
+        expect(await replayOne(id)).toEqual({
+          queued: 0,
+          notQueued: { pending: 1, payloadDropped: 1 },
+        });
         expect((await readReceipt(store.db, id))?.events[0]?.outcome).toBe('FAILED');
       });
     });
 
     describe('an acknowledgement', () => {
-      const entry = (at: number): AuditEntry => ({
-        actor: { kind: 'token', subject: 'ada' },
-        at,
-        action: 'receipt.acknowledge',
-        subject: 'receipt/x',
-      });
+      const actor = { kind: 'token', subject: 'ada' } as const;
+      const acknowledge = (id: string, at: number) =>
+        operatorsOf(store.db, at).acknowledge(id, { actor });
 
       test('is of what found nobody or could not be used, once, and is audited', async () => {
         const id = await idOf(
@@ -609,9 +613,9 @@ export function describeReceipts(engine: string, open: Open): void {
         await fixture.settle(id, { position: 0, outcome: 'UNMATCHED' });
         await fixture.settle(id, { position: 3, outcome: 'FAILED' });
         expect(await ids({ outcome: 'UNMATCHED', isAcknowledged: false }, 9)).toEqual([id]);
-        expect(await store.db.exclusive((tx) => acknowledge(tx, id, entry(AT + 5)))).toBe(2);
-        expect(await store.db.exclusive((tx) => acknowledge(tx, id, entry(AT + 6)))).toBe(0);
-        expect(await fixture.auditOf('receipt/x')).toMatchObject([
+        expect(await acknowledge(id, AT + 5)).toBe(2);
+        expect(await acknowledge(id, AT + 6)).toBe(0);
+        expect(await fixture.auditOf(`receipt/${id}`)).toMatchObject([
           { changes: { acknowledged: 2 } },
         ]);
         const events = (await readReceipt(store.db, id))?.events ?? [];
@@ -620,20 +624,15 @@ export function describeReceipts(engine: string, open: Open): void {
         expect(events[1]?.history).toEqual([{ at, what: 'acknowledged', by: 'ada' }]);
         expect(await ids({ outcome: 'UNMATCHED', isAcknowledged: false }, 9)).toEqual([]);
         expect(await ids({ outcome: 'UNMATCHED' }, 9)).toEqual([id]);
-        expect(
-          await store.db.exclusive((tx) =>
-            acknowledge(tx, '00000000-0000-4000-8000-999999999999', entry(AT)),
-          ),
-        ).toBe(undefined);
+        const unknown = '00000000-0000-4000-8000-999999999999';
+        await expect(acknowledge(unknown, AT)).rejects.toMatchObject({ code: 'not-found' });
       });
 
       test('ends when the event is worked again', async () => {
         const id = await idOf(receipt({ events: [event('a')] }));
         await fixture.settle(id, { outcome: 'UNMATCHED', at: AT + 1 });
-        await store.db.exclusive((tx) => acknowledge(tx, id, entry(AT + 2)));
-        await store.db.exclusive((tx) =>
-          replay(tx, id, { ...entry(AT + 3), action: 'receipt.replay' }),
-        );
+        await acknowledge(id, AT + 2);
+        await operatorsOf(store.db, AT + 3).replay(id, { actor });
         await fixture.settle(id, { outcome: 'UNMATCHED', at: AT + 4 });
         expect((await readReceipt(store.db, id))?.events[0]).not.toHaveProperty('acknowledgedAt');
         expect(await ids({ isAcknowledged: false, outcome: 'UNMATCHED' }, 9)).toEqual([id]);

@@ -18,6 +18,7 @@ import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/direct
 import {
   type ReceiptScope,
   keepMatch,
+  operatorsOf,
   settleEvent,
   type WorkScope,
   acceptEvent,
@@ -53,7 +54,6 @@ import {
   putEntries,
   startCrawl,
 } from '#leads/directory/write-directory.ts';
-import { replay, replayAll } from '#partners/receipts/receipts.ts';
 import { keyOf } from '../support/keys.ts';
 
 /** Engine of the contract. Everything is released when the running test ends. */
@@ -628,7 +628,7 @@ export function describeWork(engine: string, open: Open): void {
     });
 
     describe('the history of an event', () => {
-      const by = { actor: { kind: 'token', subject: 'ada' }, action: 'receipt.replay' } as const;
+      const by = { actor: { kind: 'token', subject: 'ada' } } as const;
 
       test('has each attempt, each end, and who had it worked again', async () => {
         const { store, accept, receipts, fixture } = await setUp();
@@ -656,7 +656,7 @@ export function describeWork(engine: string, open: Open): void {
         });
         const last = await leaseOne(store, 'act', 7);
         await settleEvent(store, last, { outcome: 'FAILED', lastError: 'locked', attempts: 2 }, 8);
-        await receipts.db.exclusive((tx) => replay(tx, id, { ...by, at: 9, subject: 'receipt/1' }));
+        await operatorsOf(receipts.db, 9).replay(id, by);
         const first = [missed, { at: 5, what: 'matched' }, failed];
         const again = [
           { at: 8, what: 'ended', outcome: 'FAILED', code: 'locked' },
@@ -665,9 +665,7 @@ export function describeWork(engine: string, open: Open): void {
         expect(await historyOf()).toEqual([...first, ...again]);
         const unmatched = { outcome: 'UNMATCHED', attempts: 3 } as const;
         await settleEvent(store, await leaseOne(store, 'match', 9), unmatched, 10);
-        await receipts.db.exclusive((tx) =>
-          replayAll(tx, {}, { ...by, at: 11, subject: 'receipts' }),
-        );
+        await operatorsOf(receipts.db, 11).replayAll({}, by);
         await claimAll(store, await leaseOne(store, 'match', 11), [1], 12);
         await fixture.claims.release(1, releaseOf(1, 13));
         expect((await historyOf())?.slice(5)).toMatchObject([
@@ -703,7 +701,7 @@ export function describeWork(engine: string, open: Open): void {
         const item = await leaseOne(store, 'match', 3);
         await settleEvent(store, item, { outcome: 'FAILED', attempts: 1 }, 5);
         await accept('later', 6);
-        await receipts.db.exclusive((tx) => replay(tx, id, { ...by, at: 8, subject: 'receipt/1' }));
+        await operatorsOf(receipts.db, 8).replay(id, by);
         expect(await readWorkCounts(store.db)).toMatchObject({
           open: 2,
           deadLetters: 0,

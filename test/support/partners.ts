@@ -2,6 +2,8 @@ import type { KeyObject } from 'node:crypto';
 import type { Database } from '#shared/database.ts';
 import { createSealer, type Sealer } from '#shared/crypto/sealer.ts';
 import { createReceiptWriter } from '#partners/intake/write-receipts.ts';
+import { createReceipts, type Receipts } from '#partners/receipts/receipts.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
 import { keepMatches, type NewMatch } from '#partners/worker/match/keep-matches.ts';
 import type { WorkItem } from '#partners/worker/work-item.ts';
 import { settle, type Settlement } from '#partners/worker/settle-event.ts';
@@ -34,6 +36,12 @@ export function receiptsIn(
 ): ReceiptScope {
   const scope = { sealer: createSealer(key), repository: repository.toLowerCase() };
   return { db, accept: createReceiptWriter(db, scope) };
+}
+
+/** Operators' use cases of its receipts at an instant. */
+export function operatorsOf(db: Database, now: number): Receipts {
+  const cursors = createCursorSealer(keyOf(9));
+  return createReceipts({ db, cursors, clock: { now: () => now }, wakeWorker: () => undefined });
 }
 
 /** The store as a worker has it. */

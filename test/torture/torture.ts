@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { replayAll } from '#partners/receipts/receipts.ts';
-import type { AuditEntry } from '#shared/audit.ts';
+import { operatorsOf } from '../support/partners.ts';
 import { untilDirectoryIsComplete } from '../support/directory-complete.ts';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -224,14 +223,10 @@ async function settle(findings: Findings): Promise<Settled> {
   const left = await findings.open();
   const lacking = await findings.deadForWantOfPartner();
   if (left > 0) return { open: left, replayed: 0, lacking };
-  const entry: AuditEntry = {
-    at: Date.now(),
-    actor: { kind: 'cli', subject: 'torture' },
-    action: 'receipt.replay',
-    subject: 'receipts',
-  };
-  const { queued: replayed } = await findings.db.exclusive((tx) =>
-    replayAll(tx, { outcome: 'FAILED' }, entry),
+  const actor = { kind: 'cli', subject: 'torture' } as const;
+  const { queued: replayed } = await operatorsOf(findings.db, Date.now()).replayAll(
+    { outcome: 'FAILED' },
+    { actor },
   );
   return { open: left, replayed, lacking };
 }

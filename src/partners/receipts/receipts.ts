@@ -56,13 +56,9 @@ export function createReceipts({
   /** Called when events wait because of a replay. */
   wakeWorker: () => void;
 }) {
-  const entryFor = (origin: Origin, action: AuditEntry['action'], subject: string) => ({
-    ...origin,
-    at: clock.now(),
-    action,
-    subject,
-  });
-  const replayed = (result: ReplayResult): Replayed => {
+  const entryOf = (origin: Origin, subject: string) => ({ ...origin, at: clock.now(), subject });
+  const commitReplay = async (work: (tx: Tx) => Promise<ReplayResult>): Promise<Replayed> => {
+    const result = await db.exclusive(work);
     if (result.queued > 0) wakeWorker();
     return toReplayed(result);
   };
@@ -85,26 +81,39 @@ export function createReceipts({
      * @throws {not-found}
      */
     replay: async (id: string, origin: Origin): Promise<Replayed> => {
-      const entry = entryFor(origin, 'receipt.replay', `receipt/${id}`);
-      return replayed((await db.exclusive((tx) => replay(tx, id, entry))) ?? refuseReceipt());
+      const entry = entryOf(origin, `receipt/${id}`);
+      return commitReplay(async (tx) => {
+        const receipt = await findNumber(tx, id);
+        await tx.run(FORGET_RELEASES, { receipt });
+        return queue(tx, [receipt], { entry, notQueued: await countLeft(tx, receipt) });
+      });
     },
     /**
      * Replays every receipt that the filter finds; of what is not queued, only lost payloads are counted.
      */
     replayAll: async (filter: ReceiptFilter, origin: Origin): Promise<Replayed> => {
-      const entry = entryFor(origin, 'receipt.replay', 'receipts');
-      const described = { ...entry, changes: describeFilter(filter) };
-      return replayed(await db.exclusive((tx) => replayAll(tx, filter, described)));
+      const entry = { ...entryOf(origin, 'receipts'), changes: describeFilter(filter) };
+      return commitReplay(async (tx) => {
+        const { notQueued } = await countReplay(tx, filter);
+        return queue(tx, await receiptsToReplay(tx, filter), { entry, notQueued });
+      });
     },
     /** Counts the events that `replayAll` would queue and leave now. */
-    previewReplay: (filter: ReceiptFilter) => previewReplay(db, filter),
+    previewReplay: (filter: ReceiptFilter) => countReplay(db, filter),
     /**
      * An operator has seen that events of it came to nothing, and leaves it so; returns how many.
      * @throws {not-found}
      */
     acknowledge: async (id: string, origin: Origin): Promise<number> => {
-      const entry = entryFor(origin, 'receipt.acknowledge', `receipt/${id}`);
-      return (await db.exclusive((tx) => acknowledge(tx, id, entry))) ?? refuseReceipt();
+      const entry = entryOf(origin, `receipt/${id}`);
+      return db.exclusive(async (tx) => {
+        const receipt = await findNumber(tx, id);
+        const step = stepOf('acknowledged', entry);
+        const acknowledged = await tx.run(ACKNOWLEDGE, { receipt, ...step });
+        const changes = { acknowledged };
+        if (acknowledged > 0) appendAudit(tx, { ...entry, action: 'receipt.acknowledge', changes });
+        return acknowledged;
+      });
     },
   };
 }
@@ -202,69 +211,40 @@ const FORGET_RELEASES = `
     (SELECT id FROM event
      WHERE receipt = @receipt AND last_error = 'claim-released' AND ${CAN_BE_REPLAYED})`;
 
-/** `replay` of `createReceipts` in its transaction; undefined when there is no receipt with this id. */
-export async function replay(
-  tx: Tx,
-  id: string,
-  entry: AuditEntry,
-): Promise<ReplayResult | undefined> {
-  const receipt = await findNumber(tx, id);
-  if (receipt === undefined) return undefined;
-  await tx.run(FORGET_RELEASES, { receipt });
-  const others = await tx.all<{ outcome: Outcome; count: number }>(COUNT_OTHERS, { receipt });
-  const notQueued = Object.fromEntries(others.map(({ outcome, count }) => [outcome, count]));
-  return queue(tx, [receipt], { entry, notQueued });
+/** Events of a receipt that a replay leaves as they are, by outcome. */
+async function countLeft(tx: Tx, receipt: number): Promise<ReplayResult['notQueued']> {
+  const rows = await tx.all<{ outcome: Outcome; count: number }>(COUNT_OTHERS, { receipt });
+  return Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count]));
 }
 
-/** Likewise. */
-export async function replayAll(
-  tx: Tx,
-  filter: ReceiptFilter,
-  entry: AuditEntry,
-): Promise<ReplayResult> {
-  const { notQueued } = await previewReplay(tx, filter);
-  return queue(tx, await receiptsToReplay(tx, filter), { entry, notQueued });
+/** @throws {not-found} */
+async function findNumber(db: Statements, id: string): Promise<number> {
+  return (await db.get<{ number: number }>(FIND_NUMBER, { id }))?.number ?? refuseReceipt();
 }
 
-/** Likewise. */
-export async function acknowledge(
-  tx: Tx,
-  id: string,
-  entry: AuditEntry,
-): Promise<number | undefined> {
-  const receipt = await findNumber(tx, id);
-  if (receipt === undefined) return undefined;
-  const acknowledged = await tx.run(ACKNOWLEDGE, {
-    receipt,
-    ...stepOf('acknowledged', entry),
-  });
-  if (acknowledged > 0) appendAudit(tx, { ...entry, changes: { acknowledged } });
-  return acknowledged;
-}
-
-async function findNumber(db: Statements, id: string): Promise<number | undefined> {
-  return (await db.get<{ number: number }>(FIND_NUMBER, { id }))?.number;
-}
-
-function stepOf(what: EventStep['what'], { at, actor }: AuditEntry): { now: number; step: string } {
+function stepOf(
+  what: EventStep['what'],
+  { at, actor }: Pick<AuditEntry, 'at' | 'actor'>,
+): { now: number; step: string } {
   return { now: at, step: JSON.stringify({ at, what, by: actor.subject }) };
 }
 
 async function queue(
   tx: Tx,
   receipts: readonly number[],
-  { entry, notQueued }: { entry: AuditEntry; notQueued: ReplayResult['notQueued'] },
+  { entry, notQueued }: { entry: Omit<AuditEntry, 'action'>; notQueued: ReplayResult['notQueued'] },
 ): Promise<ReplayResult> {
   const queued = await tx.run(QUEUE_RECEIPTS, { receipts, ...stepOf('replayed', entry) });
   if (queued > 0) {
     await tx.run(REFRESH_RECEIPT_STATUS, { receipts });
-    appendAudit(tx, { ...entry, changes: { ...entry.changes, queued } });
+    const changes = { ...entry.changes, queued };
+    appendAudit(tx, { ...entry, action: 'receipt.replay', changes });
   }
   return { queued, notQueued };
 }
 
 /** Counts what `replayAll` queues and leaves. */
-export async function previewReplay(db: Statements, filter: ReceiptFilter): Promise<ReplayPreview> {
+async function countReplay(db: Statements, filter: ReceiptFilter): Promise<ReplayPreview> {
   const { from, number, where, values } = await receiptConditions(db, filter);
   const counts = await db.all<{ outcome: Outcome; isKept: boolean; count: number }>(
     `SELECT outcome, payload IS NOT NULL AS is_kept, count(*) AS count FROM event

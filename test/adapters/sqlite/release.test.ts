@@ -5,11 +5,17 @@ import type { MatchProgress } from '#partners/receipts/event-progress.ts';
 import type { Settlement } from '#partners/worker/settle-event.ts';
 import { createClaims } from '../../support/claims.ts';
 import { openedDirectory } from '../../support/directory.ts';
-import { receiptsIn, keepMatch, settleEvent, workIn, acceptEvent } from '../../support/partners.ts';
+import {
+  operatorsOf,
+  receiptsIn,
+  keepMatch,
+  settleEvent,
+  workIn,
+  acceptEvent,
+} from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import { forgetLeases, leaseEvents } from '#partners/worker/lease-events.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
-import { replay, replayAll } from '#partners/receipts/receipts.ts';
 
 const idKeys = { id: Buffer.from('id'), person: Buffer.from('person') };
 const actor = { kind: 'cli', subject: 'ops' } as const;
@@ -50,14 +56,8 @@ async function setUp() {
         next: { progress: matching, dueAt: 2, attempts: 0, now: 2 },
       }),
     release: () => claims.release(1, { at: 5, actor }),
-    replay: (id: string) =>
-      receipts.db.exclusive((tx) =>
-        replay(tx, id, { at: 9, actor, action: 'receipt.replay', subject: `receipt/${id}` }),
-      ),
-    replayAll: () =>
-      receipts.db.exclusive((tx) =>
-        replayAll(tx, {}, { at: 9, actor, action: 'receipt.replay', subject: 'receipts' }),
-      ),
+    replay: (id: string) => operatorsOf(database, 9).replay(id, { actor }),
+    replayAll: () => operatorsOf(database, 9).replayAll({}, { actor }),
     noteOf: async (id: string) => (await readReceipt(receipts.db, id))?.events[0]?.note,
     isClaimed: async () => (await claims.current()).has(1),
   };

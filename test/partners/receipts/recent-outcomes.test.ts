@@ -1,9 +1,8 @@
 import { createOutcomeReader } from '#partners/receipts/recent-outcomes.ts';
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
-import { acceptEvent, receiptsIn } from '../../support/partners.ts';
+import { acceptEvent, operatorsOf, receiptsIn } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
-import { acknowledge } from '#partners/receipts/receipts.ts';
 
 const HOUR = 3_600_000;
 
@@ -37,14 +36,8 @@ test('reads the last 24 hours, the one that runs last, and of a week what nobody
   await accept(current - 23 * HOUR, 'IGNORED');
   await accept(current, 'REJECTED');
   const seen = await accept(clock.now(), 'REJECTED');
-  await receipts.db.exclusive((tx) =>
-    acknowledge(tx, seen, {
-      at: clock.now(),
-      actor: { kind: 'cli', subject: 'ada' },
-      action: 'receipt.acknowledge',
-      subject: `receipt/${seen}`,
-    }),
-  );
+  const actor = { kind: 'cli', subject: 'ada' } as const;
+  await operatorsOf(receipts.db, clock.now()).acknowledge(seen, { actor });
   const { hours, week } = await read();
   expect(hours).toHaveLength(24);
   expect(hours.map(({ startMs }) => startMs)).toEqual(

@@ -17,13 +17,12 @@ import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import { claimLeads, directoryKey, openedDirectory, REPOSITORY } from '../../support/directory.ts';
-import { receiptsIn, keepMatch, workIn, acceptEvent } from '../../support/partners.ts';
+import { operatorsOf, receiptsIn, keepMatch, workIn, acceptEvent } from '../../support/partners.ts';
 import { temporaryDatabase, withCommits } from '../../support/stores.ts';
 import { leadsOf } from '#partners/worker/held-leads.ts';
 import { giveBack, leaseEvents } from '#partners/worker/lease-events.ts';
 import { readWorkCounts } from '#partners/worker/worker.ts';
 import { readReceipt } from '#partners/receipts/read-receipts.ts';
-import { replay } from '#partners/receipts/receipts.ts';
 import type { LocalDatabase } from '#adapters/sqlite/database.ts';
 import { type Transact, withoutWarning } from '#shared/database.ts';
 import { keyOf } from '../../support/keys.ts';
@@ -84,14 +83,7 @@ async function setUp() {
         payload: Buffer.from(JSON.stringify({ leadId: String(leadId) })),
       }),
     replay: (id: string) =>
-      receipts.db.exclusive((tx) =>
-        replay(tx, id, {
-          at: clock.now(),
-          actor: { kind: 'cli', subject: 'ops' },
-          action: 'receipt.replay',
-          subject: `receipt/${id}`,
-        }),
-      ),
+      operatorsOf(database, clock.now()).replay(id, { actor: { kind: 'cli', subject: 'ops' } }),
     eventOf: async (id: string) => (await readReceipt(receipts.db, id))?.events[0],
   };
 }

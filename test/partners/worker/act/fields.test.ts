@@ -8,7 +8,7 @@ import {
   openDeletions,
 } from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { replay } from '#partners/receipts/receipts.ts';
+import { operatorsOf } from '../../../support/partners.ts';
 
 const TYPED = { Notes: 'Ada prefers the telephone', Size: 3, Due: '2026-12-01' };
 const CHOSEN = { Region: { option: 'EMEA' }, Products: ['A', 'B'] };
@@ -117,14 +117,8 @@ describe('redact', () => {
     expect(event).toMatchObject({ outcome: 'FAILED', lastError: 'tracker-server' });
     expect(event).not.toHaveProperty('erasure', 'incomplete-history');
     world.tracker.clearFaults();
-    await world.receipts.db.exclusive((tx) =>
-      replay(tx, id, {
-        actor: { kind: 'system', subject: 'test' },
-        action: 'receipt.replay',
-        subject: `receipt/${id}`,
-        at: Date.now(),
-      }),
-    );
+    const actor = { kind: 'system', subject: 'test' } as const;
+    await operatorsOf(world.receipts.db, Date.now()).replay(id, { actor });
     await world.wake();
     await eventually(async () => {
       expect((await world.read(id)).events[0]).toMatchObject({ outcome: 'DONE' });
