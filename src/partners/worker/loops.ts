@@ -9,7 +9,7 @@ import { type Acting, actOnEvent, type ActResult } from './act/act-on-event.ts';
 import type { IssueEditor } from './act/issue-editor.ts';
 import { type Choice, giveBack, type Leasing, makeDue } from './lease-events.ts';
 import { type Matching, matchEvents } from './match/match-event.ts';
-import type { Pause, TrackerPause } from './may-write.ts';
+import { isWellAgain, type Pause, suspectPause, type TrackerPause } from './may-write.ts';
 import type { WorkItem } from './work-item.ts';
 import type { ActProgress, Stage } from '../receipts/event-progress.ts';
 
@@ -191,22 +191,6 @@ async function delayUntilIdentified(
   }
 }
 
-/** Something says that the tracker may have locked us out: asks the tracker. */
-export async function suspectPause({
-  editor,
-  pause,
-  stopping,
-}: {
-  editor: Pick<IssueEditor, 'checkRepository'>;
-  pause: TrackerPause;
-  stopping: AbortSignal;
-}): Promise<void> {
-  if (stopping.aborted) return;
-  const changes = pause.changes();
-  const response = await editor.checkRepository();
-  if (response.kind === 'paused' && pause.changes() === changes) pause.begin(response.code);
-}
-
 /** Events that a probe chooses from: those that were refused must not keep all others waiting. */
 const PROBE_AMONG = 50;
 
@@ -216,15 +200,10 @@ const PROBE_AMONG = 50;
  * and each is tried once.
  */
 async function probe(loop: ActingLoop, current: Readonly<Pause>): Promise<number> {
-  const { clock, editor, pause } = loop;
+  const { clock, pause } = loop;
   const waitMs = Math.max(current.probeAt - clock.monotonicMs(), pause.limitedMs());
   if (waitMs > 0) return waitMs;
-  const isForbidden = current.code === 'forbidden';
-  const response = await (isForbidden ? editor.checkWriting() : editor.checkRepository());
-  if (pause.current() !== current) return 0;
-  if (response.kind === 'paused') pause.begin(response.code);
-  else if (response.kind !== 'well') pause.probeLater();
-  else await probeEvents(loop, current);
+  if (await isWellAgain(loop, current)) await probeEvents(loop, current);
   return 0;
 }
 

@@ -1,6 +1,7 @@
+/** Turns to write to the tracker: the time between two, refusals, the pause and what ends it. */
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
-import type { PauseCode } from './act/issue-editor.ts';
+import type { IssueEditor, PauseCode } from './act/issue-editor.ts';
 
 /** Keeps writes to the tracker apart. For one writer at a time. */
 export type Pacer = {
@@ -116,4 +117,36 @@ export function createTrackerPause({
     },
     limitedMs: () => limitedUntilMs - clock.monotonicMs(),
   };
+}
+
+/** Something says that the tracker may have locked us out: asks the tracker. */
+export async function suspectPause({
+  editor,
+  pause,
+  stopping,
+}: {
+  editor: Pick<IssueEditor, 'checkRepository'>;
+  pause: TrackerPause;
+  stopping: AbortSignal;
+}): Promise<void> {
+  if (stopping.aborted) return;
+  const changes = pause.changes();
+  const response = await editor.checkRepository();
+  if (response.kind === 'paused' && pause.changes() === changes) pause.begin(response.code);
+}
+
+/** Asks the tracker whether it still refuses, and notes the answer; true when nothing that it tells speaks against work. */
+export async function isWellAgain(
+  {
+    editor,
+    pause,
+  }: { editor: Pick<IssueEditor, 'checkRepository' | 'checkWriting'>; pause: TrackerPause },
+  current: Readonly<Pause>,
+): Promise<boolean> {
+  const isForbidden = current.code === 'forbidden';
+  const response = await (isForbidden ? editor.checkWriting() : editor.checkRepository());
+  if (pause.current() !== current) return false;
+  if (response.kind === 'paused') pause.begin(response.code);
+  else if (response.kind !== 'well') pause.probeLater();
+  return response.kind === 'well';
 }

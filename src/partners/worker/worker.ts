@@ -16,13 +16,12 @@ import {
   runActing,
   runMatching,
   runWatching,
-  suspectPause,
   createWalTruncation,
   type WalTruncation,
 } from './loops.ts';
 import { createDirectoryCoverage } from './match/find-leads.ts';
 import type { IssueEditor, PauseCode } from './act/issue-editor.ts';
-import { createPacer, createTrackerPause, createWriteRefusals } from './may-write.ts';
+import { createPacer, createTrackerPause, createWriteRefusals, suspectPause } from './may-write.ts';
 import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../read-delivery.ts';
 import { dropsPayload } from './settle-event.ts';

@@ -7,7 +7,6 @@ import {
   runActing,
   runLoop,
   runMatching,
-  suspectPause,
 } from '#partners/worker/loops.ts';
 import { createTrackerPause } from '#partners/worker/may-write.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -291,18 +290,3 @@ test.each(['limited', 'paused'] as const)(
     expect(madeDue).toHaveLength(1);
   },
 );
-
-test('that the tracker refused a credential which was replaced meanwhile begins no pause', async () => {
-  const response = Promise.withResolvers<{ kind: 'paused'; code: 'unauthorized' }>();
-  const pause = createTrackerPause({
-    clock: createFakeClock(),
-    log: silentLog,
-    probeEveryMs: SECOND,
-  });
-  const editor = { checkRepository: () => response.promise };
-  const suspecting = suspectPause({ editor, pause, stopping: new AbortController().signal });
-  pause.probeNow();
-  response.resolve({ kind: 'paused', code: 'unauthorized' });
-  await suspecting;
-  expect(pause.current()).toBeUndefined();
-});

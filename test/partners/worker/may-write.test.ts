@@ -3,6 +3,7 @@ import {
   createPacer,
   createTrackerPause,
   createWriteRefusals,
+  suspectPause,
 } from '#partners/worker/may-write.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -107,4 +108,15 @@ test('a clock that is set back makes neither a probe nor a rate limit wait for l
 
 test('there is no rate limit before the tracker has named one', () => {
   expect(createWorld().pause.limitedMs()).toBeLessThanOrEqual(0);
+});
+
+test('that the tracker refused a credential which was replaced meanwhile begins no pause', async () => {
+  const response = Promise.withResolvers<{ kind: 'paused'; code: 'unauthorized' }>();
+  const { pause } = createWorld();
+  const editor = { checkRepository: () => response.promise };
+  const suspecting = suspectPause({ editor, pause, stopping: new AbortController().signal });
+  pause.probeNow();
+  response.resolve({ kind: 'paused', code: 'unauthorized' });
+  await suspecting;
+  expect(pause.current()).toBeUndefined();
 });
