@@ -166,7 +166,7 @@ function fromIssue(result: CacheResult<CachedIssue>): LeadLookUp {
 
 function createCaches(options: LeadCacheOptions) {
   const { clock, tracker, freshForMs, staleIfErrorMs, bytesMax } = options;
-  const calls = createCallPolicy({ clock, quota: tracker.quota });
+  const calls = createCallPolicy({ clock, quota: () => tracker.quota() });
   const index = createPageIndex();
   const common = { clock, calls, freshForMs, staleIfErrorMs };
   const pages = createConfirmedCache<UpstreamPage>({
