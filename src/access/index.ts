@@ -4,7 +4,7 @@ import { createLateWrites } from '#shared/resilience/late-writes.ts';
 import type { Database } from '#shared/database.ts';
 import type { NewId } from '#shared/ids.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
-import { listAudit } from './audit.ts';
+import { listAudit } from './audit-log.ts';
 import {
   createConsumer,
   findConsumers,

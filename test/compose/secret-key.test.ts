@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { findSessionRow, insertSession } from '#access/sessions/sessions.ts';
+import { createSessions } from '#access/sessions/sessions.ts';
 import { createCertificateSigner, verifyCertificate } from '#adapters/jose/certificates.ts';
 import { openDatabase as openPostgres } from '#adapters/postgres/database.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
@@ -15,6 +15,7 @@ import { readClaim } from '#leads/claims/claimed-leads.ts';
 import { hashIdentity, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
+import type { Database } from '#shared/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog as log } from '#shared/log.ts';
 import type { LostReceipt } from '#partners/receipts/receipt.ts';
@@ -23,7 +24,7 @@ import { rekeyStore } from '#compose/store-maintenance.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { entry, leadRules } from '../support/directory.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { receiptsIn, acceptEvent, workIn } from '../support/partners.ts';
+import { receiptsIn, acceptEvent, sealer, workIn } from '../support/partners.ts';
 import { migratedPostgres } from '../support/postgres/database.ts';
 import { email } from '../support/identities.ts';
 import { leaseEvents } from '#partners/worker/lease-events.ts';
@@ -76,6 +77,9 @@ async function rekey(config: Config, isWanted = true): Promise<readonly LostRece
   return told;
 }
 
+/** With a sealer that no key of a store is behind. */
+const sessionsIn = (db: Database) => createSessions({ db, sealer, clock });
+
 /** Puts into a store what its key is needed for: a deletion that waits, and one lead that it has claimed. */
 async function fill({ database, leadsBy, ...store }: Store) {
   const leads = leadsBy(clock);
@@ -87,10 +91,9 @@ async function fill({ database, leadsBy, ...store }: Store) {
   await completeCrawl(leads, NOW);
   const event = { at: NOW, eventId: 'e', names: identities, sameEventKey: Buffer.alloc(32, 5) };
   const receiptId = await acceptEvent(receiptsIn(database), event);
-  const times = { signedInAt: NOW, usedAt: NOW, endsAt: NOW * 2 };
-  const row = { digest: hash, sealed: hash, ...times };
-  await insertSession(database, row);
-  return { receiptId, hash, row };
+  const principal = { subject: 'ada', scopes: [], workspaceId: 'one' };
+  const sessionId = await sessionsIn(database).start({ principal, name: 'Ada' });
+  return { receiptId, hash, sessionId };
 }
 
 describe.each(engines)('a store on %s', (_engine, newStore) => {
@@ -145,7 +148,7 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
   test('gets another key with `store rekey`, which says first what goes with the former', async () => {
     const url = await newStore();
     const before = await openStore({ config: configOf(url, former), clock, log });
-    const { receiptId, hash, row } = await fill(before);
+    const { receiptId, hash, sessionId } = await fill(before);
     await expect(rekey(configOf(url, other))).rejects.toThrow(/open|in use/);
     await before.close();
     await onStore(
@@ -166,7 +169,7 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     const leads = leadsBy(clock);
     const { repository } = configOf(url, other).tracker;
     const work = workIn(database, { repository, key: deriveKey(secretKey, 'payloads') });
-    expect(await findSessionRow(database, row.digest)).toBeUndefined();
+    expect(await sessionsIn(database).find(sessionId)).toBeUndefined();
     const names = [{ kind: 'email' as const, hash }];
     expect(
       (await findMatch(work, names, { createdBefore: Infinity, receivedAt: NOW })).leads,

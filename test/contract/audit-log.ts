@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { AuditFilter, readEntries } from '#access/audit.ts';
+import type { AuditFilter, readEntries } from '#access/audit-log.ts';
 import type { AuditAction, AuditEntry } from '#shared/audit.ts';
 
 /** Engine of the contract. Everything is released when the running test ends. */

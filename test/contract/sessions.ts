@@ -1,110 +1,132 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {
-  deleteOnce,
-  deleteSession,
-  findSessionRow,
-  insertOnce,
-  insertSession,
-  purgeSessions,
-  replaceSignIn,
-  type SessionRow,
-  touchSession,
+  createSessions,
+  type Session,
+  SESSION_IDLE_MS,
+  SESSION_MS,
+  type Sessions,
+  type SignedIn,
 } from '#access/sessions/sessions.ts';
 import { MINUTE } from '#shared/clock.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
 import type { Database } from '#shared/database.ts';
+import { createFakeClock } from '../support/clock.ts';
+import { keyOf } from '../support/keys.ts';
 
 /** Two on the same data, as two instances have them. Released when the test ends. */
 type Open = () => Promise<[Database, Database]>;
 
-const row = (given: Partial<SessionRow> = {}): SessionRow => ({
-  digest: randomBytes(32),
-  signedInAt: 1000,
-  usedAt: 1000,
-  endsAt: 100_000,
-  sealed: Buffer.from('sealed'),
-  ...given,
-});
+const ada: SignedIn = {
+  principal: { subject: 'ada', scopes: ['catalog:read'], workspaceId: 'one' },
+  name: 'Ada',
+};
+
+const sealer = createSealer(keyOf(1));
+
+const startIn = async (sessions: Sessions): Promise<{ id: string; session: Session }> => {
+  const id = await sessions.start(ada);
+  return { id, session: (await sessions.find(id, false)) as Session };
+};
 
 /** One body for every engine: what stored sessions promise. */
 export function describeSessions(engine: string, open: Open): void {
   describe(`sessions on ${engine}`, () => {
+    const openTwo = async () => {
+      const [db, otherDb] = await open();
+      const clock = createFakeClock();
+      const one = createSessions({ db, sealer, clock });
+      return { db, otherDb, clock, one, other: createSessions({ db: otherDb, sealer, clock }) };
+    };
+
     test('a session is known to every instance, and ended for all at once', async () => {
-      const [one, other] = await open();
-      const least = row();
-      const full = row({ endsAt: 200_000 });
-      for (const session of [least, full]) await insertSession(one, session);
-      expect(await findSessionRow(other, least.digest)).toEqual(least);
-      expect(await findSessionRow(other, full.digest)).toEqual(full);
-      await deleteSession(one, full.digest);
-      await deleteSession(one, full.digest);
-      expect(await findSessionRow(other, full.digest)).toBeUndefined();
-      expect(await findSessionRow(other, least.digest)).toEqual(least);
-      expect(await findSessionRow(one, randomBytes(32))).toBeUndefined();
+      const { one, other, clock } = await openTwo();
+      const [first, second] = [await startIn(one), await startIn(one)];
+      const times = { signedInAt: clock.now(), usedAt: clock.now() };
+      const expected = { ...ada, ...times, endsAt: clock.now() + SESSION_MS };
+      expect(await other.find(first.id)).toEqual({ ...first.session, ...expected });
+      await one.end(second.session);
+      await one.end(second.session);
+      expect(await other.find(second.id)).toBeUndefined();
+      expect(await other.find(first.id)).toEqual(first.session);
+      expect(await one.find('unknown')).toBeUndefined();
     });
 
     test('its last use moves forward only, and nothing else with it', async () => {
-      const [one, other] = await open();
-      const session = row();
-      await insertSession(one, session);
-      await touchSession(one, session.digest, 3000);
-      await touchSession(other, session.digest, 2000);
-      expect(await findSessionRow(one, session.digest)).toEqual({ ...session, usedAt: 3000 });
+      const { one, otherDb, clock } = await openTwo();
+      const { id, session } = await startIn(one);
+      const [hasRead, mayWrite] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const db: Pick<Database, 'get' | 'run'> = {
+        get: (sql, values) => otherDb.get(sql, values),
+        run: async (sql, values) => {
+          hasRead.resolve();
+          await mayWrite.promise;
+          return otherDb.run(sql, values);
+        },
+      };
+      const late = createSessions({ db: db as Database, sealer, clock });
+      await clock.advance(2 * MINUTE);
+      const lateUse = late.find(id);
+      await hasRead.promise;
+      await clock.advance(MINUTE);
+      await one.find(id);
+      mayWrite.resolve();
+      await lateUse;
+      expect(await one.find(id, false)).toEqual({ ...session, usedAt: clock.now() });
     });
 
     test('what the issuer says anew is known to every instance, and prolongs nothing', async () => {
-      const [one, other] = await open();
-      const session = row();
-      await insertSession(one, session);
-      const next = { sealed: Buffer.from('anew'), signedInAt: 2000 };
-      await replaceSignIn(other, session.digest, next);
-      expect(await findSessionRow(one, session.digest)).toEqual({ ...session, ...next });
+      const { one, other, clock } = await openTwo();
+      const { id, session } = await startIn(one);
+      await clock.advance(1);
+      await other.signInAgain(session, { ...ada, name: 'Ada L.' });
+      const next = { name: 'Ada L.', signedInAt: clock.now() };
+      expect(await one.find(id)).toEqual({ ...session, ...next });
     });
 
     test('what is shown once is taken once, by its own session, in time', async () => {
-      const [one, other] = await open();
-      const [session, stranger] = [row(), row()];
-      for (const each of [session, stranger]) await insertSession(one, each);
-      const once = {
-        digest: randomBytes(32),
-        session: session.digest,
-        endsAt: 5000,
-        sealed: Buffer.from('a key'),
-      };
-      await insertOnce(one, once);
-      const take = (db: Database, by: SessionRow, now: number) =>
-        deleteOnce(db, { digest: once.digest, session: by.digest, now });
-      expect(await take(other, stranger, 4999)).toBeUndefined();
-      expect(await take(other, session, 5000)).toBeUndefined();
-      const taken = await Promise.all([take(one, session, 4999), take(other, session, 4999)]);
-      expect(taken.filter(Boolean)).toEqual([Buffer.from('a key')]);
-      expect(await take(one, session, 4999)).toBeUndefined();
+      const { one, other, clock } = await openTwo();
+      const [{ session }, { session: stranger }] = [await startIn(one), await startIn(one)];
+      const id = await one.putOnce(session, 'a key');
+      expect(await other.takeOnce(stranger, id)).toBeUndefined();
+      await clock.advance(10 * MINUTE);
+      expect([await other.hasOnce(session, id), await other.takeOnce(session, id)]).toEqual([
+        false,
+        undefined,
+      ]);
+      clock.set(clock.now() - 1);
+      expect(await other.hasOnce(session, id)).toBe(true);
+      const taken = await Promise.all([one.takeOnce(session, id), other.takeOnce(session, id)]);
+      expect(taken.filter(Boolean)).toEqual(['a key']);
+      expect(await one.takeOnce(session, id)).toBeUndefined();
     });
 
     test('what is shown once goes with its session', async () => {
-      const [one] = await open();
-      const session = row();
-      const once = { digest: randomBytes(32), session: session.digest, endsAt: 5000 };
-      await insertSession(one, session);
-      await insertOnce(one, { ...once, sealed: Buffer.from('a key') });
-      await deleteSession(one, session.digest);
-      await insertOnce(one, { ...once, digest: randomBytes(32), sealed: Buffer.from('too late') });
-      await insertSession(one, session);
-      expect(await deleteOnce(one, { ...once, now: 1 })).toBeUndefined();
+      const { db, one } = await openTwo();
+      const { session } = await startIn(one);
+      await one.putOnce(session, 'a key');
+      await one.end(session);
+      await one.putOnce(session, 'too late');
+      expect(await db.all('SELECT 1 FROM session_once')).toEqual([]);
     });
 
     test('a purge removes what is over and nothing else', async () => {
-      const [one] = await open();
-      const now = 60 * MINUTE;
-      const good = row({ usedAt: 31 * MINUTE, endsAt: now + 1 });
-      const unused = row({ usedAt: 30 * MINUTE, endsAt: now + 1 });
-      const over = row({ usedAt: 59 * MINUTE, endsAt: now });
-      for (const each of [good, unused, over]) await insertSession(one, each);
-      const once = { digest: randomBytes(32), session: good.digest, sealed: Buffer.from('x') };
-      await insertOnce(one, { ...once, endsAt: now });
-      expect(await purgeSessions(one, { now, unusedSince: 30 * MINUTE })).toBe(2);
-      expect(await findSessionRow(one, good.digest)).toEqual(good);
-      expect(await deleteOnce(one, { ...once, now: now - 1 })).toBeUndefined();
+      const { db, one, clock } = await openTwo();
+      const over = await startIn(one);
+      for (let used = 0; used < SESSION_MS - SESSION_IDLE_MS; used += 15 * MINUTE) {
+        await clock.advance(15 * MINUTE);
+        await one.find(over.id);
+      }
+      const [good] = [await startIn(one), await startIn(one)];
+      await clock.advance(MINUTE);
+      await one.find(good.id);
+      await one.find(over.id);
+      await clock.advance(SESSION_IDLE_MS - 11 * MINUTE);
+      await one.putOnce(good.session, 'a key');
+      await clock.advance(10 * MINUTE);
+      expect(await one.purge()).toBe(2);
+      expect(await one.find(good.id)).toBeDefined();
+      expect(await db.all('SELECT 1 FROM session')).toHaveLength(1);
+      expect(await db.all('SELECT 1 FROM session_once')).toEqual([]);
     });
   });
 }

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
-import type { Database, Statements } from '#shared/database.ts';
+import type { Database } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { TokenPrincipal } from '../tokens.ts';
 
@@ -38,6 +38,52 @@ export type SignedIn = {
   idToken?: string;
 };
 
+/** A session as the store has it. Times are milliseconds since the Unix epoch. */
+type SessionRow = {
+  /** SHA-256 of the id that the browser's cookie holds: nobody can become someone by reading it. */
+  digest: Buffer;
+  /** Time of the issuer's last word about who it is. */
+  signedInAt: number;
+  /** Of the last use; up to a minute behind. */
+  usedAt: number;
+  /** It ends then, however much it is used. */
+  endsAt: number;
+  /** `SignedIn`, encrypted. */
+  sealed: Buffer;
+};
+
+const COLUMNS = 'digest, signed_in_at, used_at, ends_at, sealed';
+
+const INSERT = `
+  INSERT INTO session (${COLUMNS})
+  VALUES (@digest, @signedInAt, @usedAt, @endsAt, @sealed)`;
+
+const FIND = `SELECT ${COLUMNS} FROM session WHERE digest = @digest`;
+
+/** Forward, never back. */
+const TOUCH = 'UPDATE session SET used_at = @usedAt WHERE digest = @digest AND used_at < @usedAt';
+
+const SIGN_IN_AGAIN = `
+  UPDATE session SET sealed = @sealed, signed_in_at = @signedInAt WHERE digest = @digest`;
+
+const END = 'DELETE FROM session WHERE digest = @digest';
+
+/** The session may have ended meanwhile: then nobody will see it. */
+const PUT_ONCE = `
+  INSERT INTO session_once (digest, session, ends_at, sealed)
+  SELECT @digest, digest, @endsAt, @sealed FROM session WHERE digest = @session FOR KEY SHARE`;
+
+const TAKE_ONCE = `
+  DELETE FROM session_once
+  WHERE digest = @digest AND session = @session AND ends_at > @now RETURNING sealed`;
+
+const HAS_ONCE = `
+  SELECT 1 FROM session_once
+  WHERE digest = @digest AND session = @session AND ends_at > @now`;
+
+const PURGE = 'DELETE FROM session WHERE ends_at <= @now OR used_at <= @unusedSince';
+const PURGE_ONCE = 'DELETE FROM session_once WHERE ends_at <= @now';
+
 /** A session that is neither over nor unused for too long. */
 export type Session = Omit<SessionRow, 'sealed'> & SignedIn;
 
@@ -61,22 +107,30 @@ export function createSessions(storage: SessionStorage) {
     isToBeConfirmed: ({ signedInAt }: Session) => clock.now() - signedInAt >= SIGN_IN_FRESH_MS,
     /** True when the issuer's last word is too old for a form. */
     isTooOldToAct: ({ signedInAt }: Session) => clock.now() - signedInAt >= SIGN_IN_GOOD_MS,
-    end: ({ digest }: Session) => deleteSession(db, digest),
+    /** The session is over, with all that it was to be shown. Idempotent. */
+    end: async ({ digest }: Session): Promise<void> => {
+      await db.run(END, { digest });
+    },
     /** It goes on with what the issuer says now, as long as it would have. */
-    signInAgain: ({ digest }: Session, signedIn: SignedIn) => {
+    signInAgain: async ({ digest }: Session, signedIn: SignedIn): Promise<void> => {
       const sealed = sealSession(storage.sealer, digest, signedIn);
-      return replaceSignIn(db, digest, { sealed, signedInAt: clock.now() });
+      await db.run(SIGN_IN_AGAIN, { digest, sealed, signedInAt: clock.now() });
     },
     /** Returns the id by which the next page takes it, within 10 minutes. */
     putOnce: (session: Session, value: unknown) => putOnce(storage, session, value),
     /** True while the session can take it. */
-    hasOnce: ({ digest: session }: Session, id: string) =>
-      isOnceThere(db, { digest: sha256(id), session, now: clock.now() }),
+    hasOnce: async ({ digest: session }: Session, id: string): Promise<boolean> =>
+      (await db.get(HAS_ONCE, { digest: sha256(id), session, now: clock.now() })) !== undefined,
     /** The value, for the first who asks. */
     takeOnce: (session: Session, id: string) => takeOnce(storage, session, id),
-    /** Removes from the store what is over. */
-    purge: () =>
-      purgeSessions(db, { now: clock.now(), unusedSince: clock.now() - SESSION_IDLE_MS }),
+    /** Removes from the store what is over: sessions, what nobody looked at. Returns how many sessions. */
+    purge: (): Promise<number> => {
+      const over = { now: clock.now(), unusedSince: clock.now() - SESSION_IDLE_MS };
+      return db.transaction(async (tx) => {
+        await tx.run(PURGE_ONCE, over);
+        return tx.run(PURGE, over);
+      });
+    },
   };
 }
 
@@ -85,7 +139,7 @@ async function startSession(storage: SessionStorage, signedIn: SignedIn): Promis
   const id = randomBytes(ID_BYTES).toString('base64url');
   const digest = sha256(id);
   const now = clock.now();
-  await insertSession(db, {
+  await db.run(INSERT, {
     digest,
     signedInAt: now,
     usedAt: now,
@@ -100,12 +154,12 @@ async function findSession(
   id: string,
   isUse: boolean,
 ): Promise<Session | undefined> {
-  const row = await findSessionRow(storage.db, sha256(id));
+  const row = await storage.db.get<SessionRow>(FIND, { digest: sha256(id) });
   const now = storage.clock.now();
   const session = row && now < sessionEnd(row) ? openSession(storage.sealer, row) : undefined;
   if (!session || !isUse || now - session.usedAt < TOUCH_EVERY_MS) return session;
   try {
-    await touchSession(storage.db, session.digest, now);
+    await storage.db.run(TOUCH, { digest: session.digest, usedAt: now });
     return { ...session, usedAt: now };
   } catch (error) {
     // A store that takes no writes can be read still, and the session ends the earlier for it.
@@ -122,7 +176,7 @@ async function putOnce(
   const id = randomBytes(ONCE_ID_BYTES).toString('base64url');
   const digest = sha256(id);
   const sealed = sealer.seal(onceIdentity(digest), Buffer.from(JSON.stringify(value)));
-  await insertOnce(db, { digest, session, endsAt: clock.now() + ONCE_MS, sealed });
+  await db.run(PUT_ONCE, { digest, session, endsAt: clock.now() + ONCE_MS, sealed });
   return id;
 }
 
@@ -132,8 +186,9 @@ async function takeOnce(
   id: string,
 ): Promise<unknown> {
   const digest = sha256(id);
-  const sealed = await deleteOnce(db, { digest, session, now: clock.now() });
-  return sealed && openOnce(sealer, digest, sealed);
+  const values = { digest, session, now: clock.now() };
+  const row = await db.transaction((tx) => tx.get<{ sealed: Buffer }>(TAKE_ONCE, values));
+  return row && openOnce(sealer, digest, row.sealed);
 }
 
 /** Undefined for what another `secretKey` sealed: whoever put it cannot see it any more. */
@@ -186,115 +241,4 @@ export function sessionEnd({ usedAt, endsAt }: { usedAt: number; endsAt: number 
 
 function identityOf(digest: Buffer): string {
   return `session/${digest.toString('hex')}`;
-}
-
-/** A session as the store has it. Times are milliseconds since the Unix epoch. */
-export type SessionRow = {
-  /** SHA-256 of the id that the browser's cookie holds: nobody can become someone by reading it. */
-  digest: Buffer;
-  /** Time of the issuer's last word about who it is. */
-  signedInAt: number;
-  /** Of the last use; up to a minute behind. */
-  usedAt: number;
-  /** It ends then, however much it is used. */
-  endsAt: number;
-  /** `SignedIn`, encrypted. */
-  sealed: Buffer;
-};
-
-/** A value that the next page shows, once. */
-type OnceRow = {
-  /** SHA-256 of the id that the page's address holds. */
-  digest: Buffer;
-  /** The session that may see it, and which it goes with. */
-  session: Buffer;
-  endsAt: number;
-  sealed: Buffer;
-};
-
-const COLUMNS = 'digest, signed_in_at, used_at, ends_at, sealed';
-
-const INSERT = `
-  INSERT INTO session (${COLUMNS})
-  VALUES (@digest, @signedInAt, @usedAt, @endsAt, @sealed)`;
-
-const FIND = `SELECT ${COLUMNS} FROM session WHERE digest = @digest`;
-
-const TOUCH = 'UPDATE session SET used_at = @usedAt WHERE digest = @digest AND used_at < @usedAt';
-
-const SIGN_IN_AGAIN = `
-  UPDATE session SET sealed = @sealed, signed_in_at = @signedInAt WHERE digest = @digest`;
-
-const END = 'DELETE FROM session WHERE digest = @digest';
-
-/** The session may have ended meanwhile: then nobody will see it. */
-const PUT_ONCE = `
-  INSERT INTO session_once (digest, session, ends_at, sealed)
-  SELECT @digest, digest, @endsAt, @sealed FROM session WHERE digest = @session FOR KEY SHARE`;
-
-const TAKE_ONCE = `
-  DELETE FROM session_once
-  WHERE digest = @digest AND session = @session AND ends_at > @now RETURNING sealed`;
-
-const HAS_ONCE = `
-  SELECT 1 FROM session_once
-  WHERE digest = @digest AND session = @session AND ends_at > @now`;
-
-const PURGE = 'DELETE FROM session WHERE ends_at <= @now OR used_at <= @unusedSince';
-const PURGE_ONCE = 'DELETE FROM session_once WHERE ends_at <= @now';
-
-export async function insertSession(db: Statements, row: SessionRow): Promise<void> {
-  await db.run(INSERT, row);
-}
-
-export function findSessionRow(db: Statements, digest: Buffer): Promise<SessionRow | undefined> {
-  return db.get<SessionRow>(FIND, { digest });
-}
-
-/** Moves `usedAt` forward, never back. */
-export async function touchSession(db: Statements, digest: Buffer, usedAt: number): Promise<void> {
-  await db.run(TOUCH, { digest, usedAt });
-}
-
-/** Replaces what the issuer said, and when. */
-export async function replaceSignIn(
-  db: Statements,
-  digest: Buffer,
-  next: { sealed: Buffer; signedInAt: number },
-): Promise<void> {
-  await db.run(SIGN_IN_AGAIN, { digest, ...next });
-}
-
-/** The session is over, with all that it was to be shown. Idempotent. */
-export async function deleteSession(db: Statements, digest: Buffer): Promise<void> {
-  await db.run(END, { digest });
-}
-
-export async function insertOnce(db: Statements, row: OnceRow): Promise<void> {
-  await db.run(PUT_ONCE, row);
-}
-
-/** A value that a session is shown once, as it asks for it. */
-type WhichOnce = { digest: Buffer; session: Buffer; now: number };
-
-/** True while nobody has taken it. */
-async function isOnceThere(db: Database, which: WhichOnce): Promise<boolean> {
-  return (await db.get(HAS_ONCE, which)) !== undefined;
-}
-
-/** Returns what was put, for the first who asks within its time and session. */
-export async function deleteOnce(db: Database, which: WhichOnce): Promise<Buffer | undefined> {
-  const row = await db.transaction((tx) => tx.get<{ sealed: Buffer }>(TAKE_ONCE, which));
-  return row?.sealed;
-}
-
-/** Removes what is over: sessions, what nobody looked at. Returns how many sessions. */
-export function purgeSessions(
-  db: Database,
-  over: { now: number; unusedSince: number },
-): Promise<number> {
-  return db.transaction(async (tx) => {
-    await tx.run(PURGE_ONCE, over);
-    return tx.run(PURGE, over);
-  });
 }

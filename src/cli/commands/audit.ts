@@ -1,4 +1,4 @@
-import type { AuditEntryOut, AuditFilter } from '#access/audit.ts';
+import type { AuditEntryOut, AuditFilter } from '#access/audit-log.ts';
 import { auditActions } from '#shared/audit.ts';
 import {
   instantOption,

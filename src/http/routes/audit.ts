@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { auditEntryOut } from '#access/audit.ts';
+import { auditEntryOut } from '#access/audit-log.ts';
 import { auditActions } from '#shared/audit.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import { requireBearer } from '../auth/bearer.ts';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import type { AuditEntryOut, AuditFilter } from '#access/audit.ts';
+import type { AuditEntryOut, AuditFilter } from '#access/audit-log.ts';
 import type { Grant } from '#access/grant.ts';
 import type { Access } from '#access/index.ts';
 import { auditActions } from '#shared/audit.ts';

@@ -9,7 +9,7 @@ import type { Statements } from '#shared/database.ts';
 import { readDirectoryView } from '#leads/directory/directory-view.ts';
 import { listReceipts, type ReceiptFilter } from '#partners/receipts/read-receipts.ts';
 import { findKnown } from '#partners/intake/repeats.ts';
-import { type AuditFilter, readEntries } from '#access/audit.ts';
+import { type AuditFilter, readEntries } from '#access/audit-log.ts';
 import { type ListQuery, selectListed } from '#catalog/reading/read-catalog.ts';
 import type { NewEvent } from '#partners/intake/accept-delivery.ts';
 import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AuditEntryOut } from '#access/audit.ts';
+import type { AuditEntryOut } from '#access/audit-log.ts';
 import {
   auditFile,
   auditPage,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AuditEntryOut } from '#access/audit.ts';
+import type { AuditEntryOut } from '#access/audit-log.ts';
 import { grantOf } from '#access/grant.ts';
 import type { Follower } from '#leads/lead-feed/followers.ts';
 import { activeKeys, type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AuditEntryOut } from '#access/audit.ts';
+import type { AuditEntryOut } from '#access/audit-log.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
 import type { Follower } from '#leads/lead-feed/followers.ts';
 import { consumerView } from '#portal/pages/consumers/consumer-page.ts';

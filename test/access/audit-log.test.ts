@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { toSqlite } from '#adapters/sqlite/statements.ts';
-import { readEntries } from '#access/audit.ts';
+import { readEntries } from '#access/audit-log.ts';
 import { type AuditEntry, appendAudit } from '#shared/audit.ts';
 import type { Database, Statements } from '#shared/database.ts';
 import { describeAuditLog } from '../contract/audit-log.ts';
