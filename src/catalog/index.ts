@@ -34,7 +34,7 @@ export type Caller = {
   /** Aborted when nobody waits for the answer any more. */
   signal?: AbortSignal;
   /** Stores the response for the call's idempotency key, in the transaction of the change. */
-  storeResponse?: (tx: Tx, view: VersionView) => Promise<void>;
+  storeUnderKey?: (tx: Tx, view: VersionView) => Promise<void>;
 };
 
 /** On whose behalf something is read: a workspace is a part of every query. */

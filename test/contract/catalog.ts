@@ -36,7 +36,7 @@ import type { Draft } from '#catalog/version/content-check.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import { type Caller, type Catalog, createCatalog } from '#catalog/index.ts';
 import { findArtifact, readVersion } from '#catalog/version/read-version.ts';
-import { storeUnder, versionResponse } from '#http/routes/catalog/version.ts';
+import { storeUnderKey, versionResponse } from '#http/routes/catalog/version.ts';
 import { readRelations } from '#catalog/version/version-view.ts';
 import { listAuditOf } from '#shared/audit.ts';
 import type { Database } from '#shared/database.ts';
@@ -661,14 +661,14 @@ export function describeCatalog(engine: string, open: Open): void {
       const draft = newDraft({ specText: '{"a":1}' });
       const made = await createVersion(
         catalog,
-        { ...owner, storeResponse: storeUnder(first) },
+        { ...owner, storeUnderKey: storeUnderKey(first) },
         draft,
       );
       await publishVersion(catalog, owner, { id: 'petstore' });
       const deprecate = (call: KeyedCall) =>
         deprecateVersion(
           catalog,
-          { ...owner, storeResponse: storeUnder(call) },
+          { ...owner, storeUnderKey: storeUnderKey(call) },
           nameOf(made.record),
         );
       const deprecated = await deprecate(second);
@@ -684,7 +684,7 @@ export function describeCatalog(engine: string, open: Open): void {
       await expect(
         publishVersion(
           catalog,
-          { ...owner, storeResponse: storeUnder(keyedCall(4)) },
+          { ...owner, storeUnderKey: storeUnderKey(keyedCall(4)) },
           nameOf(made.record),
         ),
       ).rejects.toMatchObject({ code: 'invalid-lifecycle-transition' });
@@ -692,7 +692,7 @@ export function describeCatalog(engine: string, open: Open): void {
     });
 
     test('a key that was taken meanwhile undoes the change', async () => {
-      const caller = { ...owner, storeResponse: storeUnder(keyedCall(1)) };
+      const caller = { ...owner, storeUnderKey: storeUnderKey(keyedCall(1)) };
       await createVersion(catalog, caller, newDraft({ id: 'first' }));
       const second = createVersion(catalog, caller, newDraft({ id: 'second' }));
       await expect(second).rejects.toMatchObject({ code: 'idempotency-in-progress' });

@@ -20,7 +20,7 @@ import {
   moveVersion,
   refreshListed,
   type StoredView,
-  storeResponse,
+  toStoredView,
 } from '../version/store-version.ts';
 import { isReadable } from '../version/version-order.ts';
 import { isBeforeSunset, refuseTransition, transit, type Transition } from './transitions.ts';
@@ -130,12 +130,12 @@ async function move(
   const readers = action === 'retire' ? await readersLately(tx, record, now) : [];
   const next = transit(record, { ...step, readers });
   checkCondition(record, ifMatch);
-  if (next === record) return storeResponse(tx, caller, { record, specText });
+  if (next === record) return toStoredView(tx, caller, { record, specText });
   await moveVersion(tx, artifact, next);
   const isEarly = action === 'retire' && (isBeforeSunset(record, now) || readers.length > 0);
   const changes = { ...lifecycleChanges(record, next), ...(isEarly && { early: true }) };
   appendChange(tx, caller, next, { at: now, action, changes });
-  return storeResponse(tx, caller, { record: next, specText });
+  return toStoredView(tx, caller, { record: next, specText });
 }
 
 /**
@@ -160,7 +160,7 @@ export async function setDefault(
       refreshListed(tx, artifact, versions, record.serial);
       appendChange(tx, caller, record, { at: clock.now(), action: 'set-default' });
     }
-    return storeResponse(tx, caller, { record, specText });
+    return toStoredView(tx, caller, { record, specText });
   });
 }
 

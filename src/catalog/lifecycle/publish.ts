@@ -27,7 +27,7 @@ import {
   lockArtifact,
   moveVersion,
   type StoredView,
-  storeResponse,
+  toStoredView,
 } from '../version/store-version.ts';
 import { requireTransition, transit } from './transitions.ts';
 
@@ -87,7 +87,7 @@ export async function publishVersion(
       await moveVersion(tx, artifact, published);
       const changes = { lifecycle: published.lifecycle, ...accepted(compared, publication) };
       appendChange(tx, caller, published, { at: now, action: 'publish', changes });
-      return storeResponse(tx, caller, { record: published, specText });
+      return toStoredView(tx, caller, { record: published, specText });
     });
     if (view) return view;
   }

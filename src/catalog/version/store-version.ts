@@ -235,16 +235,16 @@ declare const stored: unique symbol;
 export type StoredView = VersionView & { readonly [stored]: true };
 
 /**
- * Stores the call's response, where its caller wants that, and returns the version as it is said there.
+ * The version as the response says it, which is stored under the call's idempotency key where it has one.
  * @throws {idempotency-in-progress} the key has been taken meanwhile
  */
-export async function storeResponse(
+export async function toStoredView(
   tx: Tx,
   caller: Caller,
   found: { record: VersionRecord; specText: string | undefined },
   { isCreated = false } = {},
 ): Promise<StoredView> {
   const view = { ...(await viewOf(tx, found)), ...(isCreated && { isCreated }) };
-  await caller.storeResponse?.(tx, view);
+  await caller.storeUnderKey?.(tx, view);
   return view as StoredView;
 }

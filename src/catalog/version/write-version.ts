@@ -12,7 +12,7 @@ import {
   lockArtifact,
   lockOrMakeArtifact,
   removeVersion,
-  storeResponse,
+  toStoredView,
   type StoredView,
   updateSpec,
   updateVersion,
@@ -62,7 +62,7 @@ export async function createVersion(
       action: 'create',
       changes: { type, owner, title },
     });
-    return storeResponse(tx, caller, { record, specText }, { isCreated: true });
+    return toStoredView(tx, caller, { record, specText }, { isCreated: true });
   });
 }
 
@@ -121,14 +121,14 @@ export async function replaceVersion(
     const changes = changesOf(former.record, next);
     const isOther =
       Object.keys(changes).length > 0 || isOtherJson(former.record.findings, findings);
-    if (!isOther && former.specText === specText) return storeResponse(tx, caller, former);
+    if (!isOther && former.specText === specText) return toStoredView(tx, caller, former);
     if (next.type !== former.record.type)
       requireType(await readCandidates(tx, artifact.serial), next);
     updateVersion(tx, next);
     updateSpec(tx, next, specText);
     const spec = specText === undefined ? null : 'replaced';
     appendChange(tx, caller, next, { at, action: 'replace', changes: { ...changes, spec } });
-    return storeResponse(tx, caller, { record: next, specText });
+    return toStoredView(tx, caller, { record: next, specText });
   });
 }
 
@@ -165,11 +165,11 @@ export async function patchVersion(
     checkCondition(record, requireCondition(ifMatch));
     const patched = applyPatch(record, patch);
     const changes = changesOf(record, patched);
-    if (Object.keys(changes).length === 0) return storeResponse(tx, caller, { record, specText });
+    if (Object.keys(changes).length === 0) return toStoredView(tx, caller, { record, specText });
     const next = { ...patched, updatedAt: at, revision: record.revision + 1 };
     updateVersion(tx, next);
     appendChange(tx, caller, next, { at, action: 'edit', changes });
-    return storeResponse(tx, caller, { record: next, specText });
+    return toStoredView(tx, caller, { record: next, specText });
   });
 }
 

@@ -101,14 +101,14 @@ export function deprecationHeaders({ record, successor }: VersionView): Record<s
 }
 
 /** Stores the response with the version for the idempotency key of the call that wrote it. */
-export function storeUnder(call: KeyedCall): NonNullable<Caller['storeResponse']> {
+export function storeUnderKey(call: KeyedCall): NonNullable<Caller['storeUnderKey']> {
   return (tx, view) => putCall(tx, { ...call, response: versionResponse(view) });
 }
 
 /**
  * Does the work of a `POST` once per `Idempotency-Key` and principal, and always where there is no such header, and
  * responds with the version. `Idempotency.respond` sends a repeat the first response, or has the work done; the use case
- * ends its transaction with `storeResponse`, as its result tells, by `storeUnder`: the change and the response are
+ * ends its transaction with `toStoredView`, as its result tells, by `storeUnderKey`: the change and the response are
  * committed together.
  * @throws {idempotency-in-progress} @throws {idempotency-mismatch}
  */
@@ -122,7 +122,7 @@ export async function respondWithVersion(
   if (!keyed) return sendResponse(reply, versionResponse(await work(caller)));
   const { response, isReplayed } = await idempotency.respond(keyed, {
     work: async (call) =>
-      versionResponse(await work({ ...caller, storeResponse: storeUnder(call) })),
+      versionResponse(await work({ ...caller, storeUnderKey: storeUnderKey(call) })),
     isStoredByWork: true,
   });
   if (isReplayed) reply.header('idempotent-replayed', 'true');
