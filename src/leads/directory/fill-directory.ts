@@ -127,10 +127,7 @@ export function createDirectoryFiller(options: FillerOptions): DirectoryFiller {
     onProgress: (state) => (status = toStatus(state)),
     crawledWith: {},
   };
-  const incoming = createIncoming({
-    ...filling,
-    learn: (number) => learn(filling, number),
-  });
+  const incoming = createIncoming({ ...filling, learn: (number) => learn(filling, number) });
   const catchUps = createCatchUps(filling);
   const keeper = createDirectoryKeeper({
     ...options,

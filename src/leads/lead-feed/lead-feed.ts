@@ -18,7 +18,7 @@ import {
 import type { FeedItem, FeedPage } from './feed-item.ts';
 import { createFollowerNotes, type Follower, readFollower } from './followers.ts';
 import { beginFeed, type Feed, type FeedStep, readFeedStep } from './read-feed.ts';
-import { readFeedEnd, readEra } from './stored-changes.ts';
+import { readEra, readFeedEnd } from './stored-changes.ts';
 import { createToldStretches, type ToldStretches } from './told-stretches.ts';
 
 /** A read of the feed, already validated. */
