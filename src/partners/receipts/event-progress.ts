@@ -86,5 +86,8 @@ export function readProgress(json: string | undefined): EventProgress | undefine
   return schema.safeParse(JSON.parse(json)).data;
 }
 
-/** An event's way: first it is matched with leads, which a deletion claims, then the issues are changed. */
+/**
+ * An event's way: first it is matched with leads, which a deletion claims, then the issues are changed. The column of
+ * that name is generated from the progress: who writes that moves the event.
+ */
 export type Stage = EventProgress['stage'];

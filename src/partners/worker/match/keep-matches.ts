@@ -223,6 +223,7 @@ function toRow(
   return { event: item.event, progress, leadIds, dueAt, attempts, note, step };
 }
 
+/** Progress that moves an event to the stage of acting. */
 function beginActing(
   { now, ...plan }: Todo & { now: number },
   { leads, repositoryId }: { leads: readonly number[]; repositoryId: number | undefined },
