@@ -45,26 +45,17 @@ function createCheckpoint(connection: Connection, log: string): () => void {
   let bytesMax = LOG_BYTES;
   return () => {
     commits += 1;
-    const bytes = sizeOf(log);
-    if ((commits < LOG_COMMITS && bytes <= bytesMax) || connection.handle.inTransaction) return;
-    commits = 0;
-    bytesMax = bytes + LOG_BYTES;
     try {
+      const bytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+      if ((commits < LOG_COMMITS && bytes <= bytesMax) || connection.handle.inTransaction) return;
+      commits = 0;
+      bytesMax = bytes + LOG_BYTES;
       if (bytes <= 4 * LOG_BYTES) connection.handle.pragma('wal_checkpoint(PASSIVE)');
       else if (connection.truncateLog()) bytesMax = LOG_BYTES;
     } catch (error) {
-      if (isDiskFailure(error)) throw error; // else it is tried again
+      if (isDiskFailure(error)) throw error; // else, as where the folder cannot be entered, it is tried again
     }
   };
-}
-
-/** The file is open, and is written to wherever it is now: where it cannot be looked at, the commits are counted alone. */
-function sizeOf(file: string): number {
-  try {
-    return statSync(file).size;
-  } catch {
-    return 0;
-  }
 }
 
 export const connection = openForRequests(workerData as { path: string });
