@@ -1,6 +1,6 @@
 /** Opens the store of either engine. A driver is loaded where it is needed. */
 import type { KeyObject } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { ServerInfo } from '#adapters/postgres/server.ts';
 import {
   applyMigrations,
@@ -23,6 +23,7 @@ import { createWorkerLease, ownWork, type WorkerLease } from '#partners/worker/b
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { type Database, unavailable } from '#shared/database.ts';
+import { systemCodeOf } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createCursorSealer, type CursorSealer } from '#shared/pagination/page.ts';
 import { agreeOnKey, isKeyOf } from './secret-key.ts';
@@ -143,11 +144,12 @@ export function createStore(
 async function openPostgres(url: string, opening: Opening): Promise<Engine> {
   const { config, clock, log } = opening;
   const { openDatabase } = await import('#adapters/postgres/database.ts');
-  const { migrate, readServerInfo } = await import('#adapters/postgres/server.ts');
+  const { migrate, readServerInfo, refuseUnfit } = await import('#adapters/postgres/server.ts');
   const { searchPostgres } = await import('#catalog/reading/search.ts');
   const database = openDatabase({ url });
   try {
     await database.refuseSharedConnections();
+    await refuseUnfit(database);
     if (opening.mustExist && (await readApplied(database)).length === 0)
       throw new StoreMissing(config.store.url);
     const migrated = await migrate({ database, log });
@@ -169,10 +171,21 @@ async function openPostgres(url: string, opening: Opening): Promise<Engine> {
 
 async function openSqlite(path: string, opening: Opening): Promise<Engine> {
   const { openDatabase, refuseOtherFile } = await import('#adapters/sqlite/database.ts');
-  if (opening.mustExist && !existsSync(path)) throw new StoreMissing(opening.config.store.url);
+  if (opening.mustExist && isMissing(path)) throw new StoreMissing(opening.config.store.url);
   await refuseOtherFile(path);
   const migrated = await migrateFile(path, opening);
   return toSqliteEngine(openDatabase({ path }), migrated);
+}
+
+/** Of a file that cannot be looked at, or whose log is there, whoever opens it tells more. */
+function isMissing(path: string): boolean {
+  return [path, `${path}-wal`].every((file) => {
+    try {
+      return !statSync(file);
+    } catch (error) {
+      return systemCodeOf(error) === 'ENOENT';
+    }
+  });
 }
 
 async function migrateFile(path: string, { log }: Opening): Promise<readonly Migration[]> {

@@ -229,7 +229,7 @@ async function publishBatch(
   await sleepUntilAborted(clock, waitMs, hurry);
 }
 
-/** Number of batches that are kept. Whoever finds a hole in the positions has missed something. */
+/** Number of batches that are kept, the newest always. Whoever finds a hole in the positions has missed something. */
 export const BATCHES_KEPT = 256;
 
 /** Batches are committed in the order of their positions: none is visible later than one of a greater position. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commands } from '#cli/cli.ts';
@@ -146,6 +146,16 @@ describe('the store', () => {
     const said = /^There is no store .*trackport\.db\. `trackport serve` or/;
     await expect(terminal().run(...command, '--config', file)).rejects.toThrow(said);
     expect(readdirSync(path.dirname(store))).toEqual([path.basename(file)]);
+  });
+
+  test('is not said to be missing where its log is, or where nobody can look', async () => {
+    const { store, file } = configured();
+    const list = () => terminal().run('claim', 'list', '--config', file);
+    writeFileSync(`${store}-wal`, 'of a store that was moved away');
+    await expect(list()).rejects.toThrow(/but its log \(-wal\) is: put it back/);
+    rmSync(`${store}-wal`);
+    symlinkSync(store, store); // as in a folder that cannot be entered, which root can
+    await expect(list()).rejects.toThrow(/cannot be used: The store cannot be opened. \(ELOOP\)/);
   });
 
   test('is not made in a database of PostgreSQL either', async () => {

@@ -11,9 +11,14 @@ export async function migrate(
   { database, log }: { database: Database; log: Log },
   migrations = shippedMigrations('postgres'),
 ): Promise<Migration[]> {
+  await refuseUnfit(database);
+  return applyMigrations({ database, log }, migrations);
+}
+
+/** Refuses a server that no store can be on, and one whose store is only not found. @throws {store-unavailable} */
+export async function refuseUnfit(database: Statements): Promise<void> {
   await refuseUnfitServer(database);
   await refuseHidden(database);
-  return applyMigrations({ database, log }, migrations);
 }
 
 const SERVER = `
