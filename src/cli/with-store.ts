@@ -6,18 +6,18 @@ import { silentLog } from '#shared/log.ts';
 import type { Task } from './command.ts';
 
 type Opening = {
-  /** The command makes the store where there is none. Default: false. */
-  mayBeNew?: boolean;
+  /** Default: true. False for a command that makes the store where there is none. */
+  mustExist?: boolean;
 };
 
 /** Lets `work` have the store. */
 export async function withStore<T>(
   { config, clock }: Task,
   work: (store: Store) => Promise<T>,
-  { mayBeNew = false }: Opening = {},
+  { mustExist = true }: Opening = {},
 ): Promise<T> {
   const { openStore } = await import('#compose/store.ts');
-  const store = await openStore({ config, clock, log: silentLog, mustExist: !mayBeNew });
+  const store = await openStore({ config, clock, log: silentLog, mustExist });
   try {
     return await work(store);
   } finally {

@@ -23,7 +23,6 @@ import { createWorkerLease, ownWork, type WorkerLease } from '#partners/worker/b
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { type Database, unavailable } from '#shared/database.ts';
-import { systemCodeOf } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createCursorSealer, type CursorSealer } from '#shared/pagination/page.ts';
 import { agreeOnKey, isKeyOf } from './secret-key.ts';
@@ -144,7 +143,7 @@ export function createStore(
 async function openPostgres(url: string, opening: Opening): Promise<Engine> {
   const { config, clock, log } = opening;
   const { openDatabase } = await import('#adapters/postgres/database.ts');
-  const { migrate, readServerInfo, refuseUnfit } = await import('#adapters/postgres/server.ts');
+  const { readServerInfo, refuseUnfit } = await import('#adapters/postgres/server.ts');
   const { searchPostgres } = await import('#catalog/reading/search.ts');
   const database = openDatabase({ url });
   try {
@@ -152,7 +151,7 @@ async function openPostgres(url: string, opening: Opening): Promise<Engine> {
     await refuseUnfit(database);
     if (opening.mustExist && (await readApplied(database)).length === 0)
       throw new StoreMissing(config.store.url);
-    const migrated = await migrate({ database, log });
+    const migrated = await applyMigrations({ database, log }, shippedMigrations('postgres'));
     return {
       database,
       search: searchPostgres,
@@ -171,21 +170,14 @@ async function openPostgres(url: string, opening: Opening): Promise<Engine> {
 
 async function openSqlite(path: string, opening: Opening): Promise<Engine> {
   const { openDatabase, refuseOtherFile } = await import('#adapters/sqlite/database.ts');
-  if (opening.mustExist && isMissing(path)) throw new StoreMissing(opening.config.store.url);
+  const { guard } = await import('#adapters/sqlite/errors.ts');
+  // Of a file that cannot be looked at, or whose log is there, whoever opens it tells more.
+  const isMissing = () =>
+    [path, `${path}-wal`].every((file) => !statSync(file, { throwIfNoEntry: false }));
+  if (opening.mustExist && guard(isMissing)) throw new StoreMissing(opening.config.store.url);
   await refuseOtherFile(path);
   const migrated = await migrateFile(path, opening);
   return toSqliteEngine(openDatabase({ path }), migrated);
-}
-
-/** Of a file that cannot be looked at, or whose log is there, whoever opens it tells more. */
-function isMissing(path: string): boolean {
-  return [path, `${path}-wal`].every((file) => {
-    try {
-      return !statSync(file);
-    } catch (error) {
-      return systemCodeOf(error) === 'ENOENT';
-    }
-  });
 }
 
 async function migrateFile(path: string, { log }: Opening): Promise<readonly Migration[]> {

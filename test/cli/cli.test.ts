@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commands } from '#cli/cli.ts';
@@ -170,6 +177,18 @@ describe('the store', () => {
     expect(await onServer(url, tables)).toEqual([]);
     await run('migrate');
     await run('claim', 'list');
+    await onServer(url, 'ALTER SCHEMA public RENAME TO away');
+    await onServer(url, 'CREATE SCHEMA public');
+    await expect(run('claim', 'list')).rejects.toThrow(/in the schema away, which is not in the/);
+  });
+
+  test('is not made by a dry run', async () => {
+    const { store, file } = configured();
+    appendFileSync(file, "\npartners: { crm-one: { scheme: hmac-sha256, secrets: ['s'] } }");
+    const options = ['--partner', 'crm-one', '--path', 'deletions', '--dry-run', '--config', file];
+    const importing = terminal().run('receipt', 'import', file, ...options);
+    await expect(importing).rejects.toThrow(/^There is no store/);
+    expect(existsSync(store)).toBe(false);
   });
 
   test('is not opened with a configuration that has problems', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import nock from 'nock';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -526,6 +526,19 @@ test('a store that was filled with another secret key is a failure with what to 
     fix: expect.stringContaining('put the former key back'),
   });
   expect(bySubject(await examine(other), 'store')).toBeUndefined();
+});
+
+test('a key file that cannot be read is told as such', async () => {
+  const tracker = await trackerWith();
+  const store = path.join(temporaryFolder(), 'new.db');
+  const settings = settingsFor(tracker, { store: { url: `sqlite:${store}` } });
+  const { secretKey: _none, ...keyless } = settings;
+  writeFileSync(store, '');
+  mkdirSync(`${store}.key`);
+  expect(bySubject(await examine(keyless as never), 'secret key')).toMatchObject({
+    state: 'failed',
+    detail: expect.stringMatching(/cannot be read \(EISDIR\), .*make it readable/) as string,
+  });
 });
 
 test('a missing or short webhook secret, and settings that are likely not meant, are warnings', async () => {

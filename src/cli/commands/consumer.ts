@@ -57,7 +57,7 @@ function registerCreate(parent: Command, action: Action): void {
           task,
           async ({ consumers }) =>
             printCreated(task, await consumers.create(input, originOf(task))),
-          { mayBeNew: true },
+          { mustExist: false },
         );
       }),
     );

@@ -21,7 +21,7 @@ export async function importReceipts(task: Task<ImportOptions>): Promise<void> {
   const { openImporter } = await import('#compose/receipt-import.ts');
   const { config, clock } = task;
   await withStore(task, (store) => importBy(openImporter({ store, config, clock }), task), {
-    mayBeNew: task.options.dryRun !== true,
+    mustExist: task.options.dryRun === true,
   });
 }
 

@@ -23,7 +23,7 @@ export const registerMigrate: Register = (command, { action }) => {
       const found = await withStore(
         task,
         async ({ migrated, readApplied }) => ({ migrated, all: await readApplied() }),
-        { mayBeNew: true },
+        { mustExist: false },
       );
       const applied = found.migrated.map(({ name }) => name);
       const present = found.all.map(({ name }) => name);
